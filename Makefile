@@ -1,0 +1,68 @@
+# Every target works from a fresh clone; paths with spaces are fine.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+export QUIRE_HOME ?= $(CURDIR)/.quire
+
+.PHONY: help setup demo test test-fast lint typecheck format docs eval-gate bench web constraints clean
+
+help: ## list the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.done web ## everything `demo` and `test` need; fast when nothing changed
+
+$(VENV)/.done: pyproject.toml constraints.txt scripts/setup.sh
+	@PYTHON="$(PYTHON)" bash scripts/setup.sh
+	@touch "$@"
+
+demo: setup ## ingest the sample book and serve it on http://127.0.0.1:8000
+	@"$(BIN)/quire" demo --port $(PORT)
+
+test: setup lint typecheck ## all checks and all tests
+	@"$(BIN)/python" -m pytest
+	@$(MAKE) --no-print-directory web-test
+
+test-fast: $(VENV)/.done ## unit tests only
+	@"$(BIN)/python" -m pytest tests/unit
+
+lint: $(VENV)/.done ## ruff, import layers, generated docs up to date
+	@"$(BIN)/ruff" check .
+	@"$(BIN)/ruff" format --check .
+	@"$(BIN)/lint-imports"
+	@"$(BIN)/python" scripts/generate_docs.py --check
+
+typecheck: $(VENV)/.done ## pyright, strict
+	@"$(BIN)/pyright"
+
+format: $(VENV)/.done ## rewrite the code in the house format
+	@"$(BIN)/ruff" check --fix .
+	@"$(BIN)/ruff" format .
+
+docs: $(VENV)/.done ## write the generated references (settings, command line)
+	@"$(BIN)/python" scripts/generate_docs.py
+
+eval-gate: setup ## quality gate: the sample book, and ../shared/data when it is there
+	@bash scripts/eval_gate.sh
+
+bench: setup ## benchmarks, as ratios in one run
+	@"$(BIN)/quire" bench all
+
+web: web/dist/.done ## build the page and the widget into the package
+
+web-test: web ## unit tests of the page and the widget
+	@cd web && npm test --silent
+
+web/dist/.done: $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
+	@bash scripts/build_web.sh
+	@mkdir -p web/dist && touch "$@"
+
+constraints: ## pin what is installed now into constraints.txt
+	@"$(BIN)/python" scripts/pin.py > constraints.txt
+
+clean: ## remove everything that was built (keeps .quire, the data folder)
+	@rm -rf "$(VENV)" web/node_modules web/dist src/quire/web/static build dist .pytest_cache .ruff_cache .import_linter_cache

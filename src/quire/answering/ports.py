@@ -1,0 +1,82 @@
+"""What answering needs from others: passages, readings of text, and judgements of support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from quire.models import Filters, Retrieval
+
+
+class Retriever(Protocol):
+    """Finds the passages of one book that may answer a question."""
+
+    async def retrieve(
+        self,
+        book_id: str,
+        query: str,
+        *,
+        top_k: int = 5,
+        score_threshold: float = 0.0,
+        filters: Filters = Filters(),
+    ) -> Retrieval:
+        """Passages in rank order with the confidence over them; raises `DependencyError`s."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A piece of text that may hold the answer: a passage, or the reader's selection."""
+
+    number: int
+    text: str
+    title: str = ""
+    heading: str = ""
+    score: float = 0.0
+    """Relevance to the question in 0–1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """How strongly one sentence of an excerpt answers; offsets are into `Excerpt.text`."""
+
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a reader model makes of one excerpt."""
+
+    evidence: tuple[Evidence, ...]
+    span: tuple[int, int] | None
+    """The exact answer, as offsets into `Excerpt.text`."""
+    answerability: float
+    """Probability that this excerpt answers the question."""
+
+
+class Reader(Protocol):
+    """A model that finds the answering sentence; its scores lead where it is given."""
+
+    async def read(self, question: str, excerpts: Sequence[Excerpt]) -> Sequence[Reading]:
+        """One reading per excerpt, in input order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence of a draft and the words of the book that are to prove it."""
+
+    question: str
+    sentence: str
+    evidence: str
+
+
+class Support(Protocol):
+    """Judges whether evidence proves a sentence, beyond what the code checks itself."""
+
+    async def score(self, claims: Sequence[Claim]) -> Sequence[float]:
+        """One value in 0–1 per claim, in input order."""
+        ...

@@ -1,0 +1,158 @@
+"""Domain errors → problem+json; the only place that knows HTTP status codes."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from quire import errors
+from quire.api.schemas import ErrorResponse
+from quire.api.tracing import current_trace_id
+
+log = logging.getLogger(__name__)
+
+# First match wins, so that subclasses stand before their bases.
+STATUS: tuple[tuple[type[errors.QuireError], int, str], ...] = (
+    (errors.NotFound, 404, "not_found"),
+    (errors.Conflict, 409, "conflict"),
+    (errors.Unauthorized, 401, "unauthorized"),
+    (errors.Forbidden, 403, "forbidden"),
+    (errors.PayloadTooLarge, 413, "payload_too_large"),
+    (errors.RateLimited, 429, "rate_limited"),
+    (errors.InputError, 422, "validation_error"),
+    (errors.EmbedderMismatch, 409, "embedder_mismatch"),
+    (errors.ConfigurationError, 500, "configuration_error"),
+    (errors.IndexUnavailable, 503, "retrieval_unavailable"),
+    (errors.EmbedderUnavailable, 503, "retrieval_unavailable"),
+    (errors.ModelUnavailable, 503, "model_unavailable"),
+    (errors.StorageUnavailable, 503, "storage_unavailable"),
+    (errors.Overloaded, 503, "overloaded"),
+    (errors.ModelBehaviourError, 503, "model_unavailable"),
+    (errors.QuireError, 500, "internal_error"),
+)
+
+CODES_BY_STATUS = {
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "payload_too_large",
+    429: "rate_limited",
+    503: "overloaded",
+}
+
+
+def classify(error: errors.QuireError) -> tuple[int, str]:
+    """HTTP status and error code of a domain error."""
+    return next((status, code) for kind, status, code in STATUS if isinstance(error, kind))
+
+
+def error_body(
+    status: int, code: str, message: str, details: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The error object, as the API sends it and `--json` prints it."""
+    return ErrorResponse(
+        error_code=code,
+        message=message,
+        details=dict(details) if details else None,
+        trace_id=current_trace_id(),
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=message,
+    ).model_dump(mode="json")
+
+
+def body_of(error: errors.QuireError) -> dict[str, Any]:
+    """The error object of a domain error."""
+    status, code = classify(error)
+    return error_body(status, code, error.message, error.details)
+
+
+def problem(
+    status: int,
+    code: str,
+    message: str,
+    details: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    """An error response."""
+    return JSONResponse(
+        error_body(status, code, message, details),
+        status_code=status,
+        headers=dict(headers or {}),
+        media_type="application/problem+json",
+    )
+
+
+def error_headers(error: errors.QuireError) -> dict[str, str]:
+    """The headers that go with an error: when to come back, how to authenticate."""
+    if isinstance(error, errors.RateLimited | errors.Overloaded):
+        return {"Retry-After": str(max(1, math.ceil(error.retry_after)))}
+    if isinstance(error, errors.DependencyError | errors.ModelBehaviourError):
+        return {"Retry-After": "5"}
+    if isinstance(error, errors.Unauthorized):
+        return {"WWW-Authenticate": 'Bearer realm="quire"'}
+    return {}
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """OpenAPI entries for the error statuses a route may answer with."""
+    return {
+        status: {
+            "model": ErrorResponse,
+            "description": HTTPStatus(status).phrase,
+            "content": {"application/problem+json": {}},
+        }
+        for status in statuses
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Register the handlers; every error leaves through one of them."""
+    app.add_exception_handler(errors.QuireError, _domain)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _domain(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, errors.QuireError)
+    status, code = classify(error)
+    if status >= 500:
+        log.warning("%s %s: %s", request.method, request.scope.get("path"), type(error).__name__)
+    return problem(status, code, error.message, error.details, error_headers(error))
+
+
+async def _validation(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    fields = [
+        {
+            "field": ".".join(str(part) for part in item["loc"][1:]) or str(item["loc"][0]),
+            "message": str(item["msg"]).removeprefix("Value error, "),
+            "limit": {k: v for k, v in (item.get("ctx") or {}).items() if k != "error"} or None,
+        }
+        for item in error.errors()
+    ]
+    message = "; ".join(f"{f['field']}: {f['message']}" for f in fields)
+    return problem(422, "validation_error", message, {"fields": fields})
+
+
+async def _http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    code = CODES_BY_STATUS.get(error.status_code, "validation_error")
+    return problem(error.status_code, code, str(error.detail), headers=error.headers)
+
+
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
+    return problem(
+        500, "internal_error", "something went wrong on our side; the trace id finds it in the log"
+    )

@@ -1,0 +1,401 @@
+"""The wire: requests and responses of the HTTP API (and of `--json`)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
+
+from quire.models import Answer, Citation, Passage, Retrieval
+
+SNIPPET = 500
+UUID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+
+FilterValue = str | int | list[str] | list[int]
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+BookId = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+SessionId = Annotated[str, StringConstraints(pattern=UUID_PATTERN)]
+
+
+class Request(BaseModel):
+    """A body: unknown fields are refused, so that a misspelt one is not silently ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ChatRequest(Request):
+    """A question to the book, or to a text the reader selected."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"query": "How do ROS 2 nodes communicate?"},
+                {
+                    "query": "What does this mean?",
+                    "mode": "selected_text",
+                    "selected_text": "A topic is a named bus over which nodes exchange messages.",
+                },
+            ]
+        },
+    )
+
+    query: Annotated[str, AfterValidator(_not_blank)] = Field(
+        min_length=1,
+        max_length=2000,
+        validation_alias=AliasChoices("query", "message"),
+        description="The question (also accepted as `message`).",
+    )
+    book_id: BookId | None = Field(
+        default=None, description="Which book to ask; may be left out when there is only one."
+    )
+    session_id: SessionId | None = Field(
+        default=None, description="UUID that groups the turns of one conversation."
+    )
+    mode: Literal["general", "selected_text"] = Field(
+        default="general", description="Answer from the book, or from `selected_text` alone."
+    )
+    selected_text: str | None = Field(
+        default=None, max_length=10_000, description="The text that was selected."
+    )
+    top_k: int = Field(default=5, ge=1, le=20, description="Passages to retrieve.")
+    score_threshold: float | None = Field(
+        default=None,
+        ge=0.0,
+        le=1.0,
+        validation_alias=AliasChoices("score_threshold", "similarity_threshold"),
+        description="Least calibrated relevance of a passage (also `similarity_threshold`).",
+    )
+    filters: dict[str, FilterValue] | None = Field(
+        default=None,
+        description="Narrow the search: `source_url`, `page_title`, `section_heading`, `module`, "
+        "`hardware_tier` (this or lower), `chapter_min`, `chapter_max`, `lesson`, "
+        "`proficiency_levels`, `layer`, `parent_doc_id`. A list means any of; all must hold.",
+    )
+    stream: bool = Field(default=False, description="Answer as server-sent events.")
+
+    @model_validator(mode="after")
+    def _selection_present(self) -> Self:
+        if self.mode == "selected_text" and not (self.selected_text or "").strip():
+            raise ValueError("selected_text is required when mode is 'selected_text'")
+        return self
+
+
+class SourceCitation(BaseModel):
+    """Where a sentence of the answer stands in the book."""
+
+    source_url: str = Field(description="Address of the section, or `selected_text`.")
+    page_title: str
+    section_heading: str
+    chunk_text: str = Field(max_length=SNIPPET, description="Start of the passage.")
+    relevance_score: float = Field(ge=0.0, le=1.0, description="Calibrated relevance.")
+    number: int = Field(description="As in the answer's `[1]`.")
+    chunk_id: str | None
+    source_file: str = Field(description="Path relative to the book's folder.")
+    quote: str = Field(description="Stands character for character at the offsets given.")
+    char_start: int = Field(ge=0)
+    char_end: int = Field(ge=0)
+    line_start: int = Field(ge=1)
+    line_end: int = Field(ge=1)
+    highlight: tuple[int, int] | None = Field(
+        default=None, description="The exact answer inside the quote."
+    )
+    cosine: float
+
+    @classmethod
+    def of(cls, citation: Citation) -> Self:
+        """The wire form of a citation."""
+        return cls(
+            source_url=citation.source_url,
+            page_title=citation.page_title,
+            section_heading=citation.section_heading,
+            chunk_text=citation.chunk_text[:SNIPPET],
+            relevance_score=_unit(citation.score),
+            number=citation.number,
+            chunk_id=citation.chunk_id,
+            source_file=citation.source_file,
+            quote=citation.quote,
+            char_start=citation.char_start,
+            char_end=citation.char_end,
+            line_start=citation.line_start,
+            line_end=citation.line_end,
+            highlight=citation.highlight,
+            cosine=citation.cosine,
+        )
+
+
+class AnswerSentence(BaseModel):
+    """One sentence of the answer and the numbers of the sources that prove it."""
+
+    text: str
+    citations: list[int]
+
+
+class SuggestedSection(BaseModel):
+    """A nearby section, offered when the book doesn't answer."""
+
+    title: str
+    source_url: str
+
+
+class ResponseMetadata(BaseModel):
+    """How the answer was made."""
+
+    query_time_ms: float
+    chunks_retrieved: int
+    model: str
+    tokens_used: int = 0
+    trace_id: str | None = None
+
+
+class ChatResponse(BaseModel):
+    """An answer whose every sentence is cited, or the refusal."""
+
+    answer: str
+    sources: list[SourceCitation]
+    mode: Literal["general", "selected_text"]
+    metadata: ResponseMetadata
+    book_id: str
+    session_id: str | None
+    timestamp: datetime
+    confidence: float = Field(ge=0.0, le=1.0)
+    confidence_level: Literal["high", "medium", "low", "insufficient"]
+    should_answer: bool
+    refusal_reason: str | None
+    clarification: bool
+    applied_filters: dict[str, Any]
+    sentences: list[AnswerSentence]
+    suggestions: list[SuggestedSection]
+    standalone_question: str
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        """The wire form of an answer."""
+        return cls(
+            answer=answer.text,
+            sources=[SourceCitation.of(c) for c in answer.citations],
+            mode=answer.mode,
+            metadata=metadata_of(answer),
+            book_id=answer.book_id,
+            session_id=answer.session_id,
+            timestamp=answer.created_at,
+            confidence=_unit(answer.confidence.probability),
+            confidence_level=answer.confidence.level,
+            should_answer=answer.should_answer,
+            refusal_reason=answer.refusal_reason,
+            clarification=answer.clarification,
+            applied_filters=answer.filters.applied(),
+            sentences=[
+                AnswerSentence(text=s.text, citations=list(s.citations)) for s in answer.sentences
+            ],
+            suggestions=[
+                SuggestedSection(title=s.title, source_url=s.source_url)
+                for s in answer.suggestions
+            ],
+            standalone_question=answer.standalone_question,
+        )
+
+
+def metadata_of(answer: Answer) -> ResponseMetadata:
+    """How this answer was made."""
+    return ResponseMetadata(
+        query_time_ms=round(answer.elapsed_ms, 3),
+        chunks_retrieved=len(answer.passages),
+        model=answer.model,
+        tokens_used=answer.tokens_used,
+        trace_id=answer.trace_id,
+    )
+
+
+class StreamChunk(BaseModel):
+    """A verified sentence of the answer."""
+
+    type: Literal["chunk"] = "chunk"
+    content: str
+    citations: list[int] = Field(default_factory=list[int])
+
+
+class StreamSources(BaseModel):
+    """The sources, once all sentences are out."""
+
+    type: Literal["sources"] = "sources"
+    sources: list[SourceCitation]
+
+
+class StreamDone(BaseModel):
+    """The end of a whole answer, with the response it adds up to."""
+
+    type: Literal["done"] = "done"
+    metadata: ResponseMetadata
+    response: ChatResponse
+
+
+class StreamError(BaseModel):
+    """The end of an answer that failed after the first byte."""
+
+    type: Literal["error"] = "error"
+    error_code: str
+    message: str
+    trace_id: str | None = None
+    retryable: bool = False
+
+
+class SearchRequest(Request):
+    """A search with filters; all conditions must hold."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"text": "quality of service", "module_filter": "ros2", "limit": 3},
+            ]
+        },
+    )
+
+    text: str = Field(min_length=3, max_length=2000, description="What to look for.")
+    book_id: BookId | None = None
+    hardware_tier_filter: int | None = Field(
+        default=None, ge=1, le=4, description="This tier or a lower one."
+    )
+    module_filter: str | None = None
+    chapter_min: int | None = Field(default=None, ge=0)
+    chapter_max: int | None = Field(default=None, ge=0)
+    lesson_filter: int | None = Field(default=None, ge=0)
+    proficiency_levels: list[str] | None = Field(default=None, description="Any of these.")
+    layer_filter: str | None = None
+    parent_doc_id: str | None = None
+    filters: dict[str, FilterValue] | None = Field(
+        default=None, description="The same names as in `/chat`."
+    )
+    score_threshold: float = Field(default=0.0, ge=0.0, le=1.0)
+    limit: int = Field(default=5, ge=1, le=20)
+
+    def filter_values(self) -> dict[str, FilterValue]:
+        """The conditions of both spellings under one set of names."""
+        named: dict[str, FilterValue | None] = {
+            "hardware_tier": self.hardware_tier_filter,
+            "module": self.module_filter,
+            "chapter_min": self.chapter_min,
+            "chapter_max": self.chapter_max,
+            "lesson": self.lesson_filter,
+            "proficiency_levels": self.proficiency_levels,
+            "layer": self.layer_filter,
+            "parent_doc_id": self.parent_doc_id,
+        }
+        given = {name: value for name, value in named.items() if value is not None}
+        return {**given, **(self.filters or {})}
+
+
+class SearchResult(BaseModel):
+    """A passage that was found."""
+
+    id: str
+    text: str
+    score: float = Field(ge=0.0, le=1.0, description="Calibrated relevance.")
+    cosine: float
+    source_file: str
+    source_url: str
+    page_title: str
+    section_title: str | None
+    breadcrumb: str
+    module: str
+    chapter: int
+    lesson: int
+    hardware_tier: int
+    proficiency_level: str
+    layer: str
+    chunk_index: int
+    total_chunks: int
+    parent_doc_id: str | None
+    prev_chunk_id: str | None
+    next_chunk_id: str | None
+    content_hash: str | None
+    char_start: int
+    char_end: int
+    line_start: int
+    line_end: int
+
+    @classmethod
+    def of(cls, passage: Passage) -> Self:
+        """The wire form of a passage."""
+        chunk = passage.chunk
+        names = set(cls.model_fields) - {"score", "cosine"}
+        return cls(
+            score=_unit(passage.score),
+            cosine=passage.cosine,
+            **{name: getattr(chunk, name) for name in names},
+        )
+
+
+class SearchResponse(BaseModel):
+    """What was found, best first, and the filters that applied."""
+
+    query: str
+    results: list[SearchResult]
+    total_found: int
+    hardware_tier_filter: int | None
+    module_filter: str | None
+    book_id: str
+    applied_filters: dict[str, Any]
+
+    @classmethod
+    def of(cls, retrieval: Retrieval, book_id: str) -> Self:
+        """The wire form of a retrieval."""
+        return cls(
+            query=retrieval.query,
+            results=[SearchResult.of(p) for p in retrieval.passages],
+            total_found=len(retrieval.passages),
+            hardware_tier_filter=retrieval.filters.hardware_tier,
+            module_filter=retrieval.filters.module,
+            book_id=book_id,
+            applied_filters=retrieval.filters.applied(),
+        )
+
+
+class ServiceStatus(BaseModel):
+    """Whether one part works."""
+
+    status: Literal["up", "down", "degraded"]
+    latency_ms: float | None = None
+    message: str | None = None
+
+
+class HealthResponse(BaseModel):
+    """Whether the service and its parts work."""
+
+    status: Literal["healthy", "degraded", "unhealthy"]
+    services: dict[str, ServiceStatus]
+    timestamp: datetime
+
+
+class ErrorResponse(BaseModel):
+    """What went wrong, for people and programs (RFC 9457 members beside ours)."""
+
+    error_code: str = Field(examples=["validation_error", "retrieval_unavailable"])
+    message: str
+    details: dict[str, Any] | None = None
+    trace_id: str
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+
+
+def _unit(value: float) -> float:
+    return round(min(1.0, max(0.0, value)), 6)
