@@ -29,7 +29,9 @@ TEXTS = {
     "question": "How do ROS 2 nodes communicate?",
     "word": "gazebo",
     "sentence": "The simulator advances physics in fixed steps of one millisecond.",
-    "heading path": "Module 1 > ROS 2 fundamentals > Topics\n\nA topic is a named bus for messages.",
+    "heading path": (
+        "Module 1 > ROS 2 fundamentals > Topics\n\nA topic is a named bus for messages."
+    ),
     "paragraph": LONG,
     "longer than the window": LONG * 5,
     "code": (
