@@ -1,0 +1,1 @@
+"""Fakes that ship with the library: the ports without models, servers or disks."""
