@@ -32,6 +32,11 @@ class Settings(BaseSettings):
         validation_alias="QUIRE_HOME",
         description="Data folder: models, the embedded index and the SQLite database.",
     )
+    models: Path | None = Field(
+        default=None,
+        validation_alias="QUIRE_MODELS",
+        description="Folder of the model files; `models` in the data folder by default.",
+    )
     database_url: SecretStr | None = Field(
         default=None,
         validation_alias="DATABASE_URL",
@@ -107,10 +112,10 @@ class Settings(BaseSettings):
         validation_alias="OPENAI_MODEL",
         description="Name of the language model.",
     )
-    openai_api: Literal["chat", "responses"] = Field(
-        default="chat",
+    openai_api: Literal["auto", "chat", "responses"] = Field(
+        default="auto",
         validation_alias="QUIRE_OPENAI_API",
-        description="Which of the two OpenAI protocols the server speaks.",
+        description="Which OpenAI protocol to speak; auto finds out.",
     )
     model_timeout: float = Field(
         default=60.0,
@@ -185,7 +190,7 @@ class Settings(BaseSettings):
     @property
     def models_path(self) -> Path:
         """Where model files are kept."""
-        return self.home / "models"
+        return self.models.expanduser().absolute() if self.models else self.home / "models"
 
     @property
     def index_path(self) -> Path:

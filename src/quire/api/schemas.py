@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
@@ -15,7 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from quire.models import Answer, Citation, Passage, Retrieval
+from quire.models import Answer, Chunk, Citation, Passage, Retrieval
+from quire.wiring import BookSummary
 
 SNIPPET = 500
 UUID_PATTERN = r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
@@ -302,13 +304,11 @@ class SearchRequest(Request):
         return {**given, **(self.filters or {})}
 
 
-class SearchResult(BaseModel):
-    """A passage that was found."""
+class ChunkView(BaseModel):
+    """A stored piece of a page."""
 
     id: str
     text: str
-    score: float = Field(ge=0.0, le=1.0, description="Calibrated relevance.")
-    cosine: float
     source_file: str
     source_url: str
     page_title: str
@@ -332,15 +332,22 @@ class SearchResult(BaseModel):
     line_end: int
 
     @classmethod
-    def of(cls, passage: Passage) -> Self:
+    def of(cls, chunk: Chunk) -> Self:
+        """The wire form of a chunk."""
+        return cls(**{name: getattr(chunk, name) for name in ChunkView.model_fields})
+
+
+class SearchResult(ChunkView):
+    """A passage that was found."""
+
+    score: float = Field(ge=0.0, le=1.0, description="Calibrated relevance.")
+    cosine: float
+
+    @classmethod
+    def of_passage(cls, passage: Passage) -> Self:
         """The wire form of a passage."""
-        chunk = passage.chunk
-        names = set(cls.model_fields) - {"score", "cosine"}
-        return cls(
-            score=_unit(passage.score),
-            cosine=passage.cosine,
-            **{name: getattr(chunk, name) for name in names},
-        )
+        chunk = {name: getattr(passage.chunk, name) for name in ChunkView.model_fields}
+        return cls(score=_unit(passage.score), cosine=passage.cosine, **chunk)
 
 
 class SearchResponse(BaseModel):
@@ -359,13 +366,67 @@ class SearchResponse(BaseModel):
         """The wire form of a retrieval."""
         return cls(
             query=retrieval.query,
-            results=[SearchResult.of(p) for p in retrieval.passages],
+            results=[SearchResult.of_passage(p) for p in retrieval.passages],
             total_found=len(retrieval.passages),
             hardware_tier_filter=retrieval.filters.hardware_tier,
             module_filter=retrieval.filters.module,
             book_id=book_id,
             applied_filters=retrieval.filters.applied(),
         )
+
+
+class BookView(BaseModel):
+    """A book that was ingested."""
+
+    id: str
+    title: str
+    base_url: str | None
+    pages: int
+    chunks: int
+    last_ingested_at: datetime | None
+
+    @classmethod
+    def of(cls, book: BookSummary) -> Self:
+        """The wire form of a book."""
+        return cls(**{name: getattr(book, name) for name in cls.model_fields})
+
+
+class BookList(BaseModel):
+    """All books."""
+
+    books: list[BookView]
+
+
+class DocumentView(BaseModel):
+    """A whole page."""
+
+    book_id: str
+    parent_doc_id: str
+    page_title: str
+    source_file: str
+    source_url: str
+    chunks: list[ChunkView]
+
+    @classmethod
+    def of(cls, book_id: str, chunks: Sequence[Chunk]) -> Self:
+        """The wire form of a page's chunks (at least one)."""
+        first = chunks[0]
+        return cls(
+            book_id=book_id,
+            parent_doc_id=first.parent_doc_id,
+            page_title=first.page_title,
+            source_file=first.source_file,
+            source_url=first.source_url.partition("#")[0],
+            chunks=[ChunkView.of(chunk) for chunk in chunks],
+        )
+
+
+class ChunkContext(BaseModel):
+    """A chunk with its neighbours, in page order."""
+
+    book_id: str
+    chunk_id: str
+    chunks: list[ChunkView]
 
 
 class ServiceStatus(BaseModel):

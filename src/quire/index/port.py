@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from quire.errors import EmbedderMismatch
 from quire.models import Chunk, Filters
 
 
@@ -56,6 +57,19 @@ class EmbedderInfo:
     name: str
     dimension: int
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension} dimensions)"
+
+    def check(self, other: EmbedderInfo) -> None:
+        """Raise `EmbedderMismatch` unless the other is this space."""
+        if other != self:
+            raise EmbedderMismatch(stored=str(self), configured=str(other))
+
+    def check_vector(self, vector: NDArray[np.float32]) -> None:
+        """Raise `EmbedderMismatch` unless the vector has this space's length."""
+        if vector.shape != (self.dimension,):
+            raise EmbedderMismatch(stored=str(self), configured=f"a vector of shape {vector.shape}")
+
 
 class Index(Protocol):
     """Stores points of many books; no call returns or touches another book's points.
@@ -73,6 +87,10 @@ class Index(Protocol):
 
         Raises `EmbedderMismatch` if it exists with another embedder.
         """
+        ...
+
+    async def books(self) -> list[str]:
+        """The ids of the books that have chunks, in order."""
         ...
 
     async def upsert(self, points: Sequence[Point]) -> None:

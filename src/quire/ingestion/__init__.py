@@ -1,0 +1,1 @@
+"""Ingestion: from a tree of pages to a sound index."""

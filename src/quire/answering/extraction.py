@@ -1,0 +1,270 @@
+"""Extraction: the answer in the book's own words, in the shape that the question wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quire.answering.draft import Segment
+from quire.answering.intent import Intent, read_intent
+from quire.answering.ports import Excerpt, Reader, Reading
+from quire.answering.ranking import Ranked, Ranker
+from quire.embedding.port import Embedder
+
+_DEPENDENT: Final = re.compile(
+    r"^(?:[*_]*)(?:this|that|these|those|it|its|they|their|them|he|she|his|her|such|both|however|"
+    r"therefore|thus|hence|so|but|and|or|also|instead|moreover|furthermore|otherwise|then|here|"
+    r"conversely|similarly|likewise|consequently|as a result|for example|for instance|"
+    r"in this case|in that case|in contrast|on the other hand|the (?:former|latter|same|other|"
+    r"result|difference|second|third)|another|one of them|neither|either)\b(?!\s+is\s+(?:why|how))",
+    re.IGNORECASE,
+)
+_NEAR_BEST: Final = 0.80
+_WIDE: Final = 0.66
+_MAX_STEPS: Final = 15
+_MAX_TABLE: Final = 1800
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extract:
+    """The chosen units as a draft, and how well the best of them fits the question."""
+
+    segments: tuple[Segment, ...]
+    similarity: float = 0.0
+    coverage: float = 0.0
+
+
+class Extractor:
+    """Chooses whole sentences, lists, code and tables; deterministic, never half a sentence."""
+
+    def __init__(self, *, embedder: Embedder | None = None, reader: Reader | None = None) -> None:
+        self._ranker = Ranker(embedder=embedder, reader=reader)
+
+    async def extract(self, question: str, excerpts: Sequence[Excerpt]) -> Extract:
+        """The answering units in reading order; no segments if nothing fits at all."""
+        intent = read_intent(question)
+        ranked, readings = await self._ranker.rank(question, intent, excerpts)
+        if not ranked:
+            return Extract(segments=())
+        best = max(ranked, key=_by_score)
+        if best.similarity < 0.2 and best.coverage < 0.25 and not readings:
+            return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
+        chosen = _Choice(intent, ranked).make()
+        spans = {e.number: r for e, r in zip(excerpts, readings, strict=False)}
+        return Extract(
+            segments=tuple(_segment(unit, spans.get(unit.excerpt.number)) for unit in chosen),
+            similarity=max(unit.similarity for unit in chosen),
+            coverage=max(unit.coverage for unit in chosen),
+        )
+
+
+def _by_score(unit: Ranked) -> tuple[float, int, int]:
+    """Best score first; ties go to the better passage and the earlier unit."""
+    return (round(unit.score, 6), -unit.excerpt.number, -unit.index)
+
+
+def _segment(unit: Ranked, reading: Reading | None) -> Segment:
+    highlight = None
+    if reading is not None and reading.span is not None:
+        start, end = reading.span
+        if unit.unit.start <= start < end <= unit.unit.end:
+            highlight = unit.excerpt.text[start:end]
+    return Segment(text=unit.raw, passages=(unit.excerpt.number,), highlight=highlight)
+
+
+class _Choice:
+    """Picks units for one question out of all that were ranked."""
+
+    def __init__(self, intent: Intent, ranked: Sequence[Ranked]) -> None:
+        self._intent = intent
+        self._ranked = ranked
+        self._at = {(unit.excerpt.number, unit.index): unit for unit in ranked}
+        self._prose = [u for u in ranked if u.unit.kind in ("sentence", "item", "step")]
+        self._best = max(ranked, key=_by_score)
+
+    def make(self) -> list[Ranked]:
+        """The chosen units in reading order; never empty."""
+        match self._intent.kind:
+            case "comparison":
+                chosen = self._compare()
+            case "howto" | "list":
+                chosen = self._list() or self._sentences()
+            case "code":
+                chosen = self._code() or self._sentences()
+            case _:
+                chosen = self._sentences()
+        return self._in_order(chosen or [self._best])
+
+    def _sentences(self, *, limit: int | None = None) -> list[Ranked]:
+        """The best sentence and those that go with it, each with what it leans on."""
+        limit = limit or self._intent.sentences
+        if self._best.unit.kind in ("code", "table"):
+            return self._block(self._best)
+        chosen: list[Ranked] = []
+        home = max(self._prose, key=_by_score, default=None)
+        if home is None:
+            return []
+        floor = home.score * (_WIDE if self._intent.detailed else _NEAR_BEST)
+        for unit in sorted(self._prose, key=lambda u: self._ordering(u, home), reverse=True):
+            if len(chosen) >= limit or (chosen and self._lifted(unit, home) < floor):
+                break
+            group = self._with_predecessors(unit)
+            fresh = [u for u in group if u not in chosen and not _repeats(u, chosen)]
+            if unit in chosen or not group or unit not in fresh:
+                continue
+            if chosen and len(chosen) + len(fresh) > limit + 1:
+                continue
+            chosen += fresh
+        chosen = chosen or [home]
+        return [*chosen, *self._completing(chosen, home)]
+
+    def _lifted(self, unit: Ranked, home: Ranked) -> float:
+        """A unit's score, raised where it stands beside the best one."""
+        lift = 0.04 if unit.excerpt is home.excerpt else 0.0
+        if unit.excerpt is home.excerpt and abs(unit.index - home.index) == 1:
+            lift += 0.03
+        return unit.score + lift
+
+    def _ordering(self, unit: Ranked, home: Ranked) -> tuple[float, int, int]:
+        if unit is home:
+            return (10.0, 0, 0)
+        return (round(self._lifted(unit, home), 6), -unit.excerpt.number, -unit.index)
+
+    def _completing(self, chosen: Sequence[Ranked], home: Ranked) -> list[Ranked]:
+        """A lone short sentence gets the one that continues it."""
+        if len(chosen) > 1 or len(home.unit.plain) > 160:
+            return []
+        after = self._at.get((home.excerpt.number, home.index + 1))
+        if after is None or after.unit.block != home.unit.block:
+            return []
+        if after.unit.kind != "sentence" or after.score < 0.45 * home.score:
+            return []
+        return [after]
+
+    def _with_predecessors(self, unit: Ranked) -> list[Ranked]:
+        """The unit after the sentences it can't be understood without; empty if one is missing."""
+        group = [unit]
+        while _DEPENDENT.match(group[0].unit.plain):
+            first = group[0]
+            before = self._at.get((first.excerpt.number, first.index - 1))
+            if first.unit.kind in ("item", "step"):
+                break
+            if before is None or before.unit.block != first.unit.block or len(group) > 2:
+                return [] if unit is not self._best else group
+            group.insert(0, before)
+        return group
+
+    def _list(self) -> list[Ranked]:
+        """A list of the book, whole, with the sentence that introduces it."""
+        kinds = ("step", "item") if self._intent.kind == "howto" else ("item", "step")
+        blocks: dict[tuple[int, int], list[Ranked]] = {}
+        for unit in self._ranked:
+            if unit.unit.kind in kinds:
+                blocks.setdefault((unit.excerpt.number, unit.unit.block), []).append(unit)
+        best: list[Ranked] = []
+        best_score = 0.0
+        for block in blocks.values():
+            if len(block) < 2:
+                continue
+            lead = self._lead_of(block[0])
+            score = max(u.score for u in (*block, *([lead] if lead else [])))
+            score += 0.03 if block[0].unit.kind == kinds[0] else 0.0
+            if score > best_score:
+                best, best_score = block, score
+        if not best or best_score < 0.9 * self._best.score:
+            return []
+        lead = self._lead_of(best[0])
+        return [*([lead] if lead else []), *best[:_MAX_STEPS]]
+
+    def _lead_of(self, unit: Ranked) -> Ranked | None:
+        """The line or sentence that introduces a block, right before it."""
+        before = self._at.get((unit.excerpt.number, unit.index - 1))
+        if before is None or before.unit.heading != unit.unit.heading:
+            return None
+        if before.unit.kind == "lead":
+            return before
+        if before.unit.kind == "sentence" and not _DEPENDENT.match(before.unit.plain):
+            return before
+        return None
+
+    def _code(self) -> list[Ranked]:
+        blocks = [u for u in self._ranked if u.unit.kind == "code"]
+        if not blocks:
+            return []
+        best = max(blocks, key=lambda u: (self._code_score(u), *_by_score(u)))
+        if self._code_score(best) < 0.7 * self._best.score:
+            return []
+        return self._block(best)
+
+    def _code_score(self, unit: Ranked) -> float:
+        lead = self._at.get((unit.excerpt.number, unit.index - 1))
+        same = lead is not None and lead.unit.heading == unit.unit.heading
+        return max(unit.score, 0.95 * lead.score) if lead is not None and same else unit.score
+
+    def _block(self, unit: Ranked) -> list[Ranked]:
+        """Code or a table with its introduction; a table too long to show is left out."""
+        if unit.unit.kind == "table" and len(unit.raw) > _MAX_TABLE:
+            rest = [u for u in self._prose if u is not unit]
+            return [max(rest, key=_by_score)] if rest else [unit]
+        lead = self._lead_of(unit)
+        return [lead, unit] if lead else [unit]
+
+    def _compare(self) -> list[Ranked]:
+        """A sentence for each side, and one that names both."""
+        sides = self._intent.sides
+        tables = [
+            u
+            for u in self._ranked
+            if u.unit.kind == "table"
+            and len(u.raw) <= _MAX_TABLE
+            and all(side & u.stems for side in sides)
+        ]
+        chosen: list[Ranked] = []
+        for mine, other in ((sides[0], sides[1]), (sides[1], sides[0])):
+            about = [u for u in self._prose if u not in chosen and mine & u.stems]
+            alone = [u for u in about if not other & u.stems] or about
+            if alone:
+                pick = max(alone, key=lambda u: self._side_score(u, mine))
+                chosen += [u for u in self._with_predecessors(pick) if u not in chosen]
+        both = [u for u in self._prose if u not in chosen and all(side & u.stems for side in sides)]
+        if both:
+            pick = max(both, key=_by_score)
+            if pick.score >= 0.8 * self._best.score and not _repeats(pick, chosen):
+                chosen += [u for u in self._with_predecessors(pick) if u not in chosen]
+        if tables and max(tables, key=_by_score).score >= 0.6 * self._best.score:
+            chosen.append(max(tables, key=_by_score))
+        return chosen or self._sentences()
+
+    def _side_score(self, unit: Ranked, side: frozenset[str]) -> tuple[float, int, int]:
+        share = len(side & unit.stems) / len(side)
+        starts = 0.1 if side & unit.stems and _starts_with(unit, side) else 0.0
+        return (round(unit.score + 0.15 * share + starts, 6), -unit.excerpt.number, -unit.index)
+
+    def _in_order(self, chosen: Iterable[Ranked]) -> list[Ranked]:
+        """The passage with the best unit first, then by rank; inside a passage as in the book."""
+        unique = list(dict.fromkeys((u.excerpt.number, u.index) for u in chosen))
+        units = [self._at[key] for key in unique]
+        best: dict[int, float] = {}
+        for unit in units:
+            number = unit.excerpt.number
+            best[number] = max(best.get(number, 0.0), round(unit.score, 6))
+        return sorted(
+            units, key=lambda u: (-best[u.excerpt.number], u.excerpt.number, u.unit.start)
+        )
+
+
+def _starts_with(unit: Ranked, side: frozenset[str]) -> bool:
+    from quire.answering import lexicon
+
+    return bool(side & lexicon.content_stems(" ".join(unit.unit.plain.split()[:4])))
+
+
+def _repeats(unit: Ranked, chosen: Sequence[Ranked]) -> bool:
+    """Whether the unit says again what was chosen."""
+    for other in chosen:
+        small = min(len(unit.stems), len(other.stems))
+        if small and len(unit.stems & other.stems) / small > 0.8:
+            return True
+    return False

@@ -1,0 +1,151 @@
+"""What kind of answer a question wants, read from its wording."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from quire.answering import lexicon
+
+IntentKind = Literal[
+    "fact", "definition", "number", "howto", "why", "code", "comparison", "list", "yesno"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """The shape of the answer that is wanted."""
+
+    kind: IntentKind
+    terms: frozenset[str]
+    """Stems the question is about."""
+    subject: frozenset[str] = frozenset()
+    """Stems of what is to be defined."""
+    sides: tuple[frozenset[str], ...] = ()
+    """Stems of each thing to be compared."""
+    expects: Literal["", "person", "time", "place", "number"] = ""
+    detailed: bool = False
+    """The reader asks for more than a few sentences."""
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences are plenty."""
+        if self.detailed:
+            return 8
+        return {"definition": 3, "number": 2, "yesno": 3, "fact": 3}.get(self.kind, 4)
+
+
+_DETAIL: Final = re.compile(
+    r"\b(?:explain|in detail|detailed|details|describe|elaborate|walk me through|overview|"
+    r"step[- ]by[- ]step|steps?|summari[sz]e|everything|thorough(?:ly)?|tell me (?:more|all))\b",
+    re.IGNORECASE,
+)
+_COMPARISON: Final = (
+    re.compile(
+        r"\b(?:differences?|distinguish|distinction|compare|comparison|trade-?offs?|choose|choosing|"
+        r"decide)\b.*?\b(?:between|of|among)?\s+(?P<a>.+?)\s+(?:and|from|with|to|vs\.?|versus|or)\s+"
+        r"(?P<b>[^?.!]+)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?P<a>.+?)\s+(?:vs\.?|versus)\s+(?P<b>[^?.!]+)", re.IGNORECASE),
+    re.compile(
+        r"\bhow (?:does|do|is|are)\s+(?P<a>.+?)\s+"
+        r"(?:differ(?:ent)? from|compare[ds]? (?:to|with))\s+(?P<b>[^?.!]+)",
+        re.IGNORECASE,
+    ),
+)
+_DEFINITION: Final = re.compile(
+    r"^\W*(?:so\s+|and\s+)?(?:what(?:'s|\s+is|\s+are|\s+was|\s+were)\s+(?:meant by\s+)?|define\s+|"
+    r"(?:the )?(?:definition|meaning) of\s+|what does\s+)(?:an?\s+|the\s+)?"
+    r"(?P<x>[^?.!,]+?)(?:\s+(?:mean|stand for|refer to))?\s*[?.!]*$",
+    re.IGNORECASE,
+)
+_OF_SOMETHING: Final = re.compile(
+    r"\b(?:of|for|in|on|by|with|used|called|name|number|purpose|role|reason|cause|way|best|first|"
+    r"most|percentage|when|that)\b",
+    re.IGNORECASE,
+)
+_HOWTO: Final = re.compile(
+    r"\bhow (?:do|can|should|would|could|to|might)\b|\bhow (?:do|can|should) (?:i|you|we|one)\b|"
+    r"\bsteps? (?:to|for|of|in)\b|\b(?:procedure|instructions) (?:to|for)\b|\bset ?up\b",
+    re.IGNORECASE,
+)
+_HOW_WORKS: Final = re.compile(
+    r"\bhow (?:does|do|did) .+ (?:work|communicate|interact|happen)", re.I
+)
+_WHY: Final = re.compile(
+    r"\bwhy\b|\breasons? (?:for|why|that)\b|\bwhat caus(?:es?|ed)\b|\bpurpose of\b|\bhow come\b",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r"\b(?:code|snippet|command(?: line)?|syntax|sample|script|config(?:uration)? file|yaml|"
+    r"what do i (?:type|run))\b|\bexample (?:code|program|of (?:code|a (?:node|launch|class)))",
+    re.IGNORECASE,
+)
+_LIST: Final = re.compile(
+    r"^\W*(?:list|name|enumerate|identify)\b|\bwhat (?:are|were) (?:the|some|all)\b|"
+    r"\bwhich\b.+\bare\b|\b(?:types|kinds|parts|components|steps|stages|phases|layers|features|"
+    r"examples|benefits|advantages|disadvantages|limitations|ways|reasons|differences) "
+    r"(?:of|are|to)\b",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(
+    r"\bhow (?:many|much|long|often|far|fast|large|big|old|tall|high|deep|wide|heavy|hot)\b|"
+    r"\bwhat (?:percent(?:age)?|number|rate|size|frequency|version|year|date|speed|distance|port|"
+    r"amount|value|age|population|proportion|fraction|score)\b",
+    re.IGNORECASE,
+)
+_YES_NO: Final = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|must|may)\b",
+    re.IGNORECASE,
+)
+_ARTICLES: Final = re.compile(r"^(?:an?|the|using|between)\s+", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1024)
+def read_intent(question: str) -> Intent:
+    """The intent behind a question; `fact` when its wording says nothing special."""
+    terms = lexicon.content_stems(question)
+    detailed = bool(_DETAIL.search(question))
+    sides = _sides(question)
+    if sides:
+        return Intent(kind="comparison", terms=terms, sides=sides, detailed=detailed)
+    if _WHY.search(question):
+        return Intent(kind="why", terms=terms, detailed=detailed)
+    if _CODE.search(question):
+        return Intent(kind="code", terms=terms, detailed=detailed)
+    if _NUMBER.search(question):
+        return Intent(kind="number", terms=terms, expects="number", detailed=detailed)
+    if _HOWTO.search(question) and not _HOW_WORKS.search(question):
+        return Intent(kind="howto", terms=terms, detailed=detailed)
+    defined = _DEFINITION.match(question)
+    if defined and len(defined["x"].split()) <= 5 and not _OF_SOMETHING.search(defined["x"]):
+        subject = lexicon.content_stems(defined["x"])
+        return Intent(kind="definition", terms=terms, subject=subject, detailed=detailed)
+    if _LIST.search(question):
+        return Intent(kind="list", terms=terms, detailed=detailed)
+    if _YES_NO.match(question):
+        return Intent(kind="yesno", terms=terms, detailed=detailed)
+    return Intent(kind="fact", terms=terms, expects=_expected(question), detailed=detailed)
+
+
+def _sides(question: str) -> tuple[frozenset[str], ...]:
+    for pattern in _COMPARISON:
+        match = pattern.search(question)
+        if match:
+            found = [lexicon.content_stems(_ARTICLES.sub("", match[side])) for side in ("a", "b")]
+            one, other = found[0] - found[1], found[1] - found[0]
+            if one and other and max(len(one), len(other)) <= 6:
+                return one, other
+    return ()
+
+
+def _expected(question: str) -> Literal["", "person", "time", "place"]:
+    words = set(lexicon.words(question)[:6])
+    if words & {"who", "whom", "whose"}:
+        return "person"
+    if "when" in words:
+        return "time"
+    return "place" if "where" in words else ""

@@ -1,0 +1,221 @@
+"""Ranking: how well each unit of the excerpts answers the question."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from quire.answering import guard, lexicon, quotable
+from quire.answering.intent import Intent
+from quire.answering.ports import Excerpt, Reader, Reading
+from quire.answering.quotable import Unit
+from quire.embedding.port import Embedder
+
+_MAX_EMBEDDED: Final = 64
+_DEFINES: Final = r"\s*(?:\([^)]*\)\s*)?(?:is|are|was|means|refers to|stands for|describes|—|–|:)\s"
+_BECAUSE: Final = re.compile(
+    r"\b(?:because|since|so that|therefore|reason|due to|in order to|thus|otherwise|prevents?|"
+    r"avoids?|ensures?|allows?|lets|without|helps?|this means|which means)\b",
+    re.IGNORECASE,
+)
+_TIME: Final = re.compile(
+    r"\b(?:1\d{3}|20\d{2}|\d+(?:st|nd|rd|th)|january|february|march|april|may|june|july|august|"
+    r"september|october|november|december|century|before|after|during)\b",
+    re.IGNORECASE,
+)
+_PERSON: Final = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+_DIGIT: Final = re.compile(r"\d")
+_CONTRAST: Final = re.compile(
+    r"\b(?:whereas|while|unlike|instead|however|but|rather than|compared|than|differs?|both)\b",
+    re.I,
+)
+_IMPERATIVE: Final = re.compile(
+    r"^(?:use|run|add|create|install|set|open|call|write|start|make|put|define|import|configure|"
+    r"click|go|build|launch|launching|enable|download|copy|type|source|to|you|first|then|next)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A unit with its scores; `index` is its place among its excerpt's units."""
+
+    excerpt: Excerpt
+    index: int
+    unit: Unit
+    stems: frozenset[str]
+    score: float
+    similarity: float
+    coverage: float
+    """Share of the question's weight that the unit holds."""
+
+    @property
+    def raw(self) -> str:
+        """The unit as it stands in the source."""
+        return self.excerpt.text[self.unit.start : self.unit.end]
+
+
+class Ranker:
+    """Scores units by meaning, words, the question's kind and the passage they stand in."""
+
+    def __init__(self, *, embedder: Embedder | None, reader: Reader | None) -> None:
+        self._embedder = embedder
+        self._reader = reader
+
+    async def rank(
+        self, question: str, intent: Intent, excerpts: Sequence[Excerpt]
+    ) -> tuple[list[Ranked], Sequence[Reading]]:
+        """All units in document order, with scores; and the readings, where there is a reader."""
+        units = [(e, i, unit) for e in excerpts for i, unit in enumerate(_quotable(e))]
+        if not units:
+            return [], ()
+        weights = _weights(intent, [unit for _, _, unit in units])
+        coverages = [self._coverage(e, unit, intent, weights) for e, _, unit in units]
+        similarities = await self._similarities(question, units, coverages)
+        readings = await self._reader.read(question, excerpts) if self._reader else ()
+        read = {e.number: reading for e, reading in zip(excerpts, readings, strict=False)}
+        ranked: list[Ranked] = []
+        for (excerpt, index, unit), (held, near), cosine in zip(
+            units, coverages, similarities, strict=True
+        ):
+            score = 0.30 * held + 0.15 * near + 0.10 * excerpt.score + _cues(unit, intent)
+            score += 0.45 * cosine if self._embedder else 0.45 * held
+            if excerpt.number in read:
+                evidence = _evidence(read[excerpt.number], unit)
+                score = 0.3 * score + 0.7 * evidence
+            ranked.append(
+                Ranked(
+                    excerpt=excerpt,
+                    index=index,
+                    unit=unit,
+                    stems=lexicon.content_stems(unit.plain),
+                    score=score,
+                    similarity=cosine,
+                    coverage=held,
+                )
+            )
+        return ranked, readings
+
+    @staticmethod
+    def _coverage(
+        excerpt: Excerpt, unit: Unit, intent: Intent, weights: dict[str, float]
+    ) -> tuple[float, float]:
+        """Weighted share of the question's words in the unit, and in the headings around it."""
+        total = sum(weights.values()) or 1.0
+        own = lexicon.content_stems(unit.plain)
+        around = own | lexicon.content_stems(f"{unit.heading} {excerpt.heading} {excerpt.title}")
+        held = sum(w for term, w in weights.items() if term in own) / total
+        near = sum(w for term, w in weights.items() if term in around) / total
+        return held, near
+
+    async def _similarities(
+        self,
+        question: str,
+        units: Sequence[tuple[Excerpt, int, Unit]],
+        coverages: Sequence[tuple[float, float]],
+    ) -> list[float]:
+        """Cosine of question and unit, in one batch; the least likely units are not embedded."""
+        similarities = [0.0] * len(units)
+        if self._embedder is None:
+            return similarities
+        order = sorted(
+            range(len(units)),
+            key=lambda i: (coverages[i][0] + coverages[i][1] + units[i][0].score, -i),
+            reverse=True,
+        )[:_MAX_EMBEDDED]
+        texts = [_with_context(*units[i]) for i in order]
+        query = await self._embedder.embed_query(question)
+        vectors = await self._embedder.embed_documents(texts)
+        for i, cosine in zip(order, np.asarray(vectors @ query, dtype=float), strict=True):
+            similarities[i] = float(max(0.0, cosine))
+        return similarities
+
+
+def _quotable(excerpt: Excerpt) -> tuple[Unit, ...]:
+    orders = guard.commands(excerpt.text)
+    return tuple(
+        unit
+        for unit in quotable.units(excerpt.text)
+        if not any(a < unit.end and unit.start < b for a, b in orders)
+    )
+
+
+def _with_context(excerpt: Excerpt, _index: int, unit: Unit) -> str:
+    heading = unit.heading or excerpt.heading
+    return f"{heading}: {unit.plain[:600]}" if heading else unit.plain[:600]
+
+
+def _weights(intent: Intent, units: Sequence[Unit]) -> dict[str, float]:
+    """Rare words of the question weigh more: IDF over the units at hand."""
+    seen = Counter(term for unit in units for term in lexicon.content_stems(unit.plain))
+    return {term: math.log(1.0 + (len(units) + 1.0) / (seen[term] + 1.0)) for term in intent.terms}
+
+
+def _evidence(reading: Reading, unit: Unit) -> float:
+    """The reader's score of the sentences that the unit holds."""
+    scores = [
+        e.score
+        for e in reading.evidence
+        if min(e.end, unit.end) - max(e.start, unit.start) > 0.5 * (e.end - e.start)
+        or min(e.end, unit.end) - max(e.start, unit.start) > 0.5 * (unit.end - unit.start)
+    ]
+    return max(scores, default=0.0)
+
+
+def _cues(unit: Unit, intent: Intent) -> float:
+    """What the wording says for or against a unit as this kind of answer."""
+    text, bonus = unit.plain, 0.0
+    count = len(text.split())
+    if unit.kind in ("sentence", "item", "step"):
+        bonus -= 0.08 if count < 5 else 0.0
+        bonus -= 0.05 if count > 60 else 0.0
+        bonus -= 0.10 if text.endswith("?") else 0.0
+    if unit.kind == "lead":
+        bonus -= 0.15
+    match intent.kind:
+        case "definition" if _defines(text, intent.subject):
+            bonus += 0.18
+        case "number":
+            bonus += 0.10 if _DIGIT.search(text) or lexicon.numbers(text) - {"1"} else -0.05
+        case "why" if _BECAUSE.search(text):
+            bonus += 0.08
+        case "howto":
+            bonus += 0.06 if unit.kind == "step" or _IMPERATIVE.match(text) else 0.0
+            bonus += 0.03 if unit.kind == "code" else 0.0
+        case "code":
+            bonus += 0.15 if unit.kind == "code" else 0.03 if "`" in text else 0.0
+        case "comparison":
+            bonus += 0.05 if _CONTRAST.search(text) else 0.0
+            bonus += 0.05 if unit.kind == "table" else 0.0
+        case "list":
+            bonus += 0.05 if unit.kind in ("item", "step") else 0.0
+        case _:
+            pass
+    if intent.expects == "time" and _TIME.search(text):
+        bonus += 0.08
+    if intent.expects == "person" and _PERSON.search(text[1:]):
+        bonus += 0.04
+    if unit.kind in ("code", "table") and intent.kind not in (
+        "code",
+        "howto",
+        "comparison",
+        "list",
+    ):
+        bonus -= 0.12
+    return bonus
+
+
+def _defines(text: str, subject: frozenset[str]) -> bool:
+    """Whether the text begins with the subject and says what it is."""
+    if not subject:
+        return False
+    head = re.split(_DEFINES, text, maxsplit=1)
+    if len(head) < 2 or len(head[0].split()) > 9:
+        return False
+    return subject <= lexicon.content_stems(head[0])

@@ -1,0 +1,262 @@
+"""Verification: each drafted sentence is proven by quotes of this turn's passages, or dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quire.answering import guard, lexicon, markup, quotable
+from quire.answering.citations import Quote
+from quire.answering.draft import Segment
+from quire.answering.ports import Claim, Support
+from quire.answering.quotable import Unit, UnitKind
+from quire.answering.sanitizer import outside_code, safe_markdown
+from quire.models import Passage
+
+_MARK: Final = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
+_CLAUSE: Final = re.compile(
+    r"[,;:()—–]|\b(?:but|because|although|while|whereas|since|so that|unless|if|which|and|or)\b"
+)
+_MAX_QUOTES: Final = 3
+_MIN_GAIN: Final = 0.15
+_MIN_WITH_SUPPORT: Final = 0.3
+_SUPPORTED: Final = 0.72
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """A sentence or block that may be shown, with the quotes that prove it."""
+
+    text: str
+    kind: UnitKind
+    quotes: tuple[Quote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A unit of a passage, ready to be compared."""
+
+    passage: Passage
+    index: int
+    unit: Unit
+    stems: frozenset[str]
+
+
+class Verifier:
+    """Proves the segments of one turn against the passages retrieved in it."""
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        *,
+        question: str,
+        base_url: str | None = None,
+        support: Support | None = None,
+        min_support: float = 0.5,
+    ) -> None:
+        self._passages = {passage.number: passage for passage in passages}
+        self._question = question
+        self._base_url = base_url
+        self._support = support
+        self._min_support = min_support
+        self._sources: list[_Source] = []
+        clean: set[str] = set(lexicon.content_stems(question))
+        tainted: set[str] = set()
+        for passage in passages:
+            found = quotable.units(passage.chunk.text)
+            commands = guard.commands(passage.chunk.text)
+            for index, unit in enumerate(found):
+                stems = lexicon.content_stems(unit.plain)
+                if any(a < unit.end and unit.start < b for a, b in commands):
+                    tainted |= stems
+                    continue
+                clean |= stems
+                self._sources.append(_Source(passage, index, unit, stems))
+            for a, b in commands:
+                tainted |= lexicon.content_stems(markup.plain(passage.chunk.text[a:b]))
+            clean |= lexicon.content_stems(_context(passage))
+        self._planted = tainted - clean
+
+    async def verify(self, segment: Segment) -> list[Proven]:
+        """The sentences of a segment that are proven, in order; unproven ones are left out."""
+        exact = self._exact(segment)
+        if exact is not None:
+            return [exact]
+        text = safe_markdown(outside_code(segment.text, _keep_marks), self._base_url)
+        proven: list[Proven] = []
+        for unit in quotable.units(text):
+            raw = text[unit.start : unit.end]
+            marks = " ".join(re.findall(r"‹([^›]*)›", raw))
+            named = {int(number) for number in re.findall(r"\d+", marks)}
+            raw = re.sub(r"[ \t]*‹[^›]*›", "", raw).strip()
+            if not lexicon.words(raw):
+                continue
+            result = await self._prove(raw, unit.kind, named or set(segment.passages))
+            if result:
+                proven.append(result)
+        return proven
+
+    def _exact(self, segment: Segment) -> Proven | None:
+        """The book's own words: whole units of a named passage, as they stand."""
+        text = segment.text.strip()
+        for number in segment.passages:
+            passage = self._passages.get(number)
+            at = passage.chunk.text.find(text) if passage and text else -1
+            if passage is None or at < 0:
+                continue
+            end = at + len(text)
+            inside = [
+                source.unit
+                for source in self._sources
+                if source.passage is passage and at <= source.unit.start < end
+            ]
+            if not inside or inside[0].start != at or inside[-1].end != end:
+                continue
+            span = text.find(segment.highlight) if segment.highlight else -1
+            highlight = (span, span + len(segment.highlight or "")) if span >= 0 else None
+            shown = displayed(text, inside[0].kind, self._base_url)
+            if not shown:
+                return None
+            quote = Quote(passage=passage, start=at, end=end, highlight=highlight)
+            return Proven(text=shown, kind=inside[0].kind, quotes=(quote,))
+        return None
+
+    async def _prove(self, raw: str, kind: UnitKind, named: set[int]) -> Proven | None:
+        if kind == "code":
+            quote = self._find_code(raw)
+            return Proven(text=raw, kind=kind, quotes=(quote,)) if quote else None
+        sentence = markup.plain(raw)
+        wanted = lexicon.content_stems(sentence)
+        if not wanted or wanted & self._planted:
+            return None
+        near = [s for s in self._sources if s.passage.number in named]
+        for sources in (near, self._sources) if near else (self._sources,):
+            chosen = _cover(wanted, sources, lexicon.names(raw))
+            if chosen and await self._holds(raw, sentence, wanted, chosen):
+                return Proven(
+                    text=displayed(raw, kind, self._base_url), kind=kind, quotes=_quotes(chosen)
+                )
+        return None
+
+    async def _holds(
+        self, raw: str, sentence: str, wanted: frozenset[str], chosen: Sequence[_Source]
+    ) -> bool:
+        evidence = " ".join(source.unit.plain for source in chosen)
+        context = " ".join(dict.fromkeys(_context(source.passage) for source in chosen))
+        held = frozenset[str]().union(*(source.stems for source in chosen))
+        if not lexicon.claimed_numbers(sentence) <= lexicon.numbers(f"{evidence} {context}"):
+            return False
+        if not lexicon.names(raw) <= held | lexicon.content_stems(context):
+            return False
+        if lexicon.contradicts(sentence, evidence) or _flips_negation(sentence, evidence):
+            return False
+        share = lexicon.coverage(wanted, held, lexicon.names(raw))
+        if share >= self._min_support or self._support is None or share < _MIN_WITH_SUPPORT:
+            return share >= self._min_support
+        claim = Claim(question=self._question, sentence=sentence, evidence=evidence)
+        return (await self._support.score([claim]))[0] >= _SUPPORTED
+
+    def _find_code(self, raw: str) -> Quote | None:
+        """The code unit that holds these lines, whole and in order."""
+        wanted = _code_lines(raw)
+        for source in self._sources:
+            if source.unit.kind == "code" and wanted:
+                lines = _code_lines(source.unit.plain)
+                if any(lines[i : i + len(wanted)] == wanted for i in range(len(lines))):
+                    return Quote(
+                        passage=source.passage, start=source.unit.start, end=source.unit.end
+                    )
+        return None
+
+
+def displayed(raw: str, kind: UnitKind, base_url: str | None) -> str:
+    """A quotable unit as an answer shows it: safe, and without the source's line breaks."""
+    safe = safe_markdown(raw, base_url)
+    if kind in ("code", "table"):
+        return safe
+    safe = re.sub(r"[ \t]*\n[ \t]*(?:>[ \t]?)*", " ", re.sub(r"^(?:>[ \t]?)+", "", safe))
+    return re.sub(r"[ \t]{2,}", " ", safe).strip()
+
+
+def _keep_marks(prose: str) -> str:
+    """Citation marks in brackets of our own, moved into the sentence they follow."""
+    prose = re.sub(r"([.!?][\"'”’)]*)((?:[ \t]*\[[\d,; ]{1,20}\])+)", r"\2\1", prose)
+    return _MARK.sub(r" ‹\1›", prose)
+
+
+def _context(passage: Passage) -> str:
+    chunk = passage.chunk
+    return " ".join((chunk.page_title, chunk.section_title or "", *chunk.section_path))
+
+
+def _cover(
+    wanted: frozenset[str], sources: Iterable[_Source], heavy: frozenset[str]
+) -> list[_Source]:
+    """The fewest units that together hold most of the wanted words, best first."""
+    pool = [source for source in sources if source.stems & wanted]
+    chosen: list[_Source] = []
+    held: frozenset[str] = frozenset()
+    share = 0.0
+    while pool and len(chosen) < _MAX_QUOTES:
+        best = max(
+            pool,
+            key=lambda s: (
+                round(lexicon.coverage(wanted, held | s.stems, heavy), 3),
+                bool(chosen) and s.passage is chosen[0].passage,
+                -len(s.unit.plain),
+            ),
+        )
+        gained = lexicon.coverage(wanted, held | best.stems, heavy)
+        if gained - share < _MIN_GAIN:
+            break
+        chosen.append(best)
+        pool.remove(best)
+        held, share = held | best.stems, gained
+    return chosen
+
+
+def _quotes(chosen: Sequence[_Source]) -> tuple[Quote, ...]:
+    """One quote per unit, neighbours in one block joined; the most important first."""
+    spans: list[tuple[Passage, int, int, int, int]] = []
+    for source in chosen:
+        unit = source.unit
+        for i, (passage, first, last, start, end) in enumerate(spans):
+            joined = passage is source.passage and unit.kind == "sentence"
+            if joined and source.index == last + 1 and unit.start - end < 3:
+                spans[i] = (passage, first, source.index, start, unit.end)
+                break
+            if joined and source.index == first - 1 and start - unit.end < 3:
+                spans[i] = (passage, source.index, last, unit.start, end)
+                break
+        else:
+            spans.append((source.passage, source.index, source.index, unit.start, unit.end))
+    return tuple(Quote(passage=p, start=a, end=b) for p, _, _, a, b in spans)
+
+
+def _flips_negation(sentence: str, evidence: str) -> bool:
+    """Whether a clause says "not" where its best evidence doesn't, or the other way round."""
+    clauses = [(c, lexicon.content_stems(c)) for c in _clauses(evidence)]
+    for clause in _clauses(sentence):
+        wanted = lexicon.content_stems(clause)
+        if len(wanted) < 2 or not clauses:
+            continue
+        best = max(clauses, key=lambda c: (len(c[1] & wanted) / len(wanted), -len(c[1])))
+        close = len(best[1] & wanted) / len(wanted) >= 0.5
+        if close and lexicon.is_negated(clause) != lexicon.is_negated(best[0]):
+            return True
+    return lexicon.is_negated(sentence) and not lexicon.is_negated(evidence)
+
+
+def _clauses(text: str) -> list[str]:
+    parts: list[str] = []
+    for part in re.split(r"(?<=[.!?])\s+", text):
+        pieces = [piece for piece in _CLAUSE.split(part) if piece and piece.strip()]
+        parts += [part] if len(pieces) < 2 else pieces
+    return parts
+
+
+def _code_lines(code: str) -> list[str]:
+    lines = [line.strip() for line in code.split("\n")]
+    return [line for line in lines if line and not line.startswith(("```", "~~~"))]

@@ -1,0 +1,25 @@
+"""Finding passages: `/search`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from quire.api.dependencies import LibraryDependency
+from quire.api.errors import responses
+from quire.api.schemas import SearchRequest, SearchResponse
+
+router = APIRouter(tags=["search"])
+
+
+@router.post("/search", responses=responses(404, 409, 413, 422, 500, 503))
+async def search(body: SearchRequest, library: LibraryDependency) -> SearchResponse:
+    """The passages nearest to a text, best first, within the filters."""
+    book = await library.book(body.book_id)
+    retrieval = await library.search(
+        body.text,
+        book_id=book.id,
+        filters=body.filter_values(),
+        top_k=body.limit,
+        score_threshold=body.score_threshold,
+    )
+    return SearchResponse.of(retrieval, book.id)

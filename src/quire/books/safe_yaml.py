@@ -1,0 +1,136 @@
+"""YAML for hostile input: values built from the event stream, with caps and no aliases or tags.
+
+A few hundred bytes of aliases can expand to gigabytes in an ordinary loader. Here every event
+is counted before anything is built, so memory stays proportional to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+MAX_DEPTH = 20
+MAX_EVENTS = 20_000
+
+_INTEGER = re.compile(r"[-+]?\d{1,18}\Z")
+_FLOAT = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d{1,3})?\Z")
+_CONSTANTS: dict[str, bool | None] = {
+    "": None,
+    "~": None,
+    "null": None,
+    "Null": None,
+    "NULL": None,
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
+
+
+class YamlRefused(ValueError):
+    """The text is no YAML we read; `line` is 0-based within the text."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        """Say what was refused and where."""
+        super().__init__(reason)
+        self.reason = reason
+        self.line = line
+
+
+def load(text: str, *, lenient: bool = False) -> Any:
+    """The value of one YAML document: dict, list, str, int, float, bool or None.
+
+    Scalars follow YAML 1.2 (dates stay strings, `yes` is a string), as site generators read
+    them. `lenient` is for a site's own configuration: tags are ignored and an alias counts
+    as None, where front matter is refused. Raises `YamlRefused`.
+    """
+    import yaml
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _document(yaml.parse(text, Loader=loader), lenient=lenient)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = error.problem or error.context or "not valid YAML"
+        raise YamlRefused(reason, mark.line if mark else None) from error
+    except yaml.YAMLError as error:
+        raise YamlRefused(str(error).splitlines()[0]) from error
+
+
+def _document(events: Iterator[Any], *, lenient: bool) -> Any:
+    from yaml import events as kinds
+
+    root: list[Any] = []
+    # open containers: (the list or dict, the key that waits for its value)
+    stack: list[tuple[list[Any] | dict[str, Any], list[str]]] = [(root, [])]
+    for count, event in enumerate(events):
+        line = event.start_mark.line if event.start_mark else None
+        if count > MAX_EVENTS:
+            raise YamlRefused(f"more than {MAX_EVENTS} YAML events", line)
+        if isinstance(event, kinds.AliasEvent):
+            if not lenient:
+                raise YamlRefused("aliases are not allowed", line)
+            _add(stack, None, line, lenient)
+            continue
+        if isinstance(event, kinds.NodeEvent):
+            _check_node(event, line, lenient=lenient)
+        if isinstance(event, kinds.ScalarEvent):
+            _add(stack, _scalar(event), line, lenient)
+        elif isinstance(event, kinds.SequenceStartEvent | kinds.MappingStartEvent):
+            if len(stack) > MAX_DEPTH:
+                raise YamlRefused(f"nested deeper than {MAX_DEPTH} levels", line)
+            value: list[Any] | dict[str, Any]
+            value = [] if isinstance(event, kinds.SequenceStartEvent) else {}
+            _add(stack, value, line, lenient)
+            stack.append((value, []))
+        elif isinstance(event, kinds.SequenceEndEvent | kinds.MappingEndEvent):
+            stack.pop()
+        elif isinstance(event, kinds.DocumentStartEvent) and root:
+            raise YamlRefused("more than one YAML document", line)
+    return root[0] if root else None
+
+
+def _check_node(event: Any, line: int | None, *, lenient: bool) -> None:
+    if lenient:
+        return
+    if event.anchor is not None:
+        raise YamlRefused("anchors are not allowed", line)
+    tag = getattr(event, "tag", None)
+    if tag is not None and tag != "!":
+        raise YamlRefused(f"tags are not allowed ({tag})", line)
+
+
+def _add(
+    stack: list[tuple[list[Any] | dict[str, Any], list[str]]],
+    value: Any,
+    line: int | None,
+    lenient: bool,
+) -> None:
+    container, waiting = stack[-1]
+    if isinstance(container, list):
+        container.append(value)
+    elif waiting:
+        container[waiting.pop()] = value
+    else:
+        if isinstance(value, dict | list):
+            raise YamlRefused("a key must be a plain value", line)
+        key = str(value)
+        if key in container and not lenient:
+            raise YamlRefused(f"the key '{key}' occurs twice", line)
+        waiting.append(key)
+
+
+def _scalar(event: Any) -> Any:
+    value: str = event.value
+    if not event.implicit[0]:  # quoted or block scalar
+        return value
+    if value in _CONSTANTS:
+        return _CONSTANTS[value]
+    if _INTEGER.match(value):
+        return int(value)
+    if _FLOAT.match(value) and len(value) < 40:
+        return float(value)
+    return value

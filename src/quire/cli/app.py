@@ -1,0 +1,44 @@
+"""All commands under one name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from quire import __version__
+from quire.cli import ask, demo, doctor, ingest, models, search, serve
+
+app = typer.Typer(
+    name="quire",
+    help="Answers questions about a book, only from its pages, with verbatim citations.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"quire {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Answers questions about a book, only from its pages, with verbatim citations."""
+
+
+app.command()(demo.demo)
+app.command()(ingest.ingest)
+app.command()(ask.ask)
+app.command()(search.search)
+app.command()(serve.serve)
+app.command()(doctor.doctor)
+app.add_typer(models.app, name="models")

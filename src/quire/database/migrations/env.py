@@ -1,0 +1,15 @@
+"""What Alembic runs: the migrations, on the connection that `quire.database.schema` hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from quire.database.tables import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_as_batch=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,400 @@
+"""The embedded index: Qdrant Edge shards in a folder that one process holds.
+
+    root/
+    ├── .lock                  held by the process that has the store open
+    ├── quire.json             the alias: current generation, embedder, schema
+    └── quire@3/               a generation
+        ├── my-book.1/         one shard per book (see `generation.py`)
+        └── other-book.1/
+
+A generation that the alias doesn't name is a rebuild that never finished; opening removes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+from filelock import BaseFileLock, FileLock, Timeout
+from numpy.typing import NDArray
+
+from quire.errors import (
+    ConfigurationError,
+    Conflict,
+    IndexUnavailable,
+    InvalidRequest,
+    StoreLocked,
+)
+from quire.index.payload import SCHEMA_VERSION, is_point_id
+from quire.index.port import Candidates, EmbedderInfo, Index, Point, SparseVector
+from quire.models import Chunk, Filters
+
+if TYPE_CHECKING:
+    from quire.index.generation import Generation
+    from quire.index.shard import ChunkCache
+
+T = TypeVar("T")
+
+
+class EdgeIndex:
+    """The port on an embedded store; open it with `EdgeIndex.open`.
+
+    Reads run beside each other and beside the one writer. A read belongs to the generation
+    it began on, so a rebuild that finishes meanwhile neither empties nor breaks it.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        collection: str,
+        *,
+        lock: BaseFileLock,
+        threads: ThreadPoolExecutor,
+        cache: ChunkCache,
+    ) -> None:
+        """Used by `open` and `begin_rebuild`; the lock on the root is already held."""
+        self._root = root
+        self._collection = collection
+        self._lock = lock
+        self._threads = threads
+        self._cache = cache
+        self._generation: Generation | None = None
+        self._schema = SCHEMA_VERSION
+        self._rebuild_of: EdgeIndex | None = None
+        self._writing = asyncio.Lock()
+        self._closed = False
+
+    @classmethod
+    async def open(cls, root: Path, collection: str = "quire") -> Self:
+        """Take the folder for this process; raises `StoreLocked` if another has it."""
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", collection):
+            raise ConfigurationError(
+                f"QDRANT_COLLECTION_NAME={collection!r}: use letters, digits, '-' and '_'"
+            )
+        from quire.index.shard import ChunkCache
+
+        lock = await asyncio.to_thread(_lock, root)
+        threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="quire-index")
+        index = cls(root, collection, lock=lock, threads=threads, cache=ChunkCache())
+        try:
+            await index._blocking(index._load)
+        except BaseException:
+            threads.shutdown(wait=False)
+            lock.release()
+            raise
+        return index
+
+    async def embedder(self) -> EmbedderInfo | None:
+        """The vector space of the current generation; None when there is none yet."""
+        return None if self._generation is None else self._generation.embedder
+
+    async def prepare(self, embedder: EmbedderInfo) -> None:
+        """Make the first generation, or check that the current one fits."""
+        async with self._writing:
+            if self._generation is None:
+                self._generation = await self._blocking(self._new_generation, embedder)
+                await self._blocking(self._write_alias, self._generation)
+                return
+            self._generation.embedder.check(embedder)
+            if self._schema != SCHEMA_VERSION:
+                raise ConfigurationError(
+                    f"the index was written with schema {self._schema}, this version reads "
+                    f"{SCHEMA_VERSION}; rebuild with: quire ingest PATH --mode recreate"
+                )
+
+    async def books(self) -> list[str]:
+        """The ids of the books that have chunks, in order."""
+
+        def stored(generation: Generation) -> list[str]:
+            return [book for book in generation.books() if _count(generation, book, Filters())]
+
+        return await self._read(stored, [])
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Insert or replace by chunk id, slice by slice."""
+        from quire.index.shard import SLICE
+
+        async with self._writing:
+            generation = self._current()
+            for point in points:
+                _check(point, generation.embedder)
+            for book_id, group in groupby(points, key=lambda point: point.chunk.book_id):
+                batch = list(group)
+                for start in range(0, len(batch), SLICE):
+                    part = batch[start : start + SLICE]
+                    await self._blocking(_upsert, generation, book_id, part)
+
+    async def update_chunks(self, chunks: Sequence[Chunk]) -> None:
+        """Replace the payload of stored chunks and keep their vectors."""
+        from quire.index.shard import SLICE
+
+        async with self._writing:
+            if (generation := self._generation) is None:
+                return
+            for book_id, group in groupby(chunks, key=lambda chunk: chunk.book_id):
+                batch = list(group)
+                for start in range(0, len(batch), SLICE):
+                    part = batch[start : start + SLICE]
+                    await self._blocking(_update_chunks, generation, book_id, part)
+
+    async def delete(self, book_id: str, ids: Sequence[str]) -> None:
+        """Remove these chunks of this book."""
+        async with self._writing:
+            if self._generation is not None and ids:
+                await self._blocking(_delete, self._generation, book_id, ids)
+
+    async def delete_book(self, book_id: str) -> None:
+        """Remove the book's shard."""
+        async with self._writing:
+            if self._generation is not None:
+                await self._blocking(self._generation.drop, book_id)
+
+    async def fetch(self, book_id: str, ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in the order asked."""
+
+        def fetch(generation: Generation) -> list[Chunk]:
+            with generation.shard(book_id) as shard:
+                return shard.fetch(ids) if shard else []
+
+        return await self._read(fetch, [])
+
+    async def fetch_points(self, book_id: str, ids: Sequence[str]) -> list[Point]:
+        """Like `fetch`, with the vectors."""
+
+        def fetch_points(generation: Generation) -> list[Point]:
+            with generation.shard(book_id) as shard:
+                return shard.fetch_points(ids) if shard else []
+
+        return await self._read(fetch_points, [])
+
+    async def scroll(
+        self,
+        book_id: str,
+        filters: Filters = Filters(),
+        *,
+        after: str | None = None,
+        limit: int = 256,
+    ) -> tuple[list[Chunk], str | None]:
+        """A page of chunks in id order, and the cursor for the next page."""
+        if after is not None and not is_point_id(after):
+            raise InvalidRequest("the cursor is not one that a page returned", field="after")
+
+        def scroll(generation: Generation) -> tuple[list[Chunk], str | None]:
+            with generation.shard(book_id) as shard:
+                return shard.scroll(filters, after, limit) if shard else ([], None)
+
+        return await self._read(scroll, ([], None))
+
+    async def count(self, book_id: str, filters: Filters = Filters()) -> int:
+        """Exactly how many chunks of this book match."""
+        return await self._read(lambda generation: _count(generation, book_id, filters), 0)
+
+    async def search(
+        self,
+        book_id: str,
+        *,
+        dense: NDArray[np.float32] | None,
+        bm25: SparseVector | None,
+        filters: Filters = Filters(),
+        limit: int,
+        with_vectors: bool = False,
+    ) -> Candidates:
+        """Up to `limit` hits for each vector given; raises `EmbedderMismatch` on a wrong length."""
+
+        def search(generation: Generation) -> Candidates:
+            if dense is not None:
+                generation.embedder.check_vector(dense)
+            with generation.shard(book_id) as shard:
+                if shard is None:
+                    return Candidates((), ())
+                return shard.search(dense, bm25, filters, limit, with_vectors=with_vectors)
+
+        return await self._read(search, Candidates((), ()))
+
+    async def commit(self) -> None:
+        """Return when everything written so far is durable."""
+        async with self._writing:
+            if self._generation is not None:
+                await self._blocking(self._generation.sync)
+
+    async def begin_rebuild(self, embedder: EmbedderInfo) -> Index:
+        """A new empty generation beside the current one; closing it unfinished removes it."""
+        rebuilt = EdgeIndex(
+            self._root,
+            self._collection,
+            lock=self._lock,
+            threads=self._threads,
+            cache=self._cache,
+        )
+        rebuilt._generation = await self._blocking(self._new_generation, embedder)
+        rebuilt._rebuild_of = self
+        return rebuilt
+
+    async def finish_rebuild(self, rebuilt: Index) -> None:
+        """Make the rebuilt generation the current one; the old one goes when its reads end."""
+        if not isinstance(rebuilt, EdgeIndex) or rebuilt._rebuild_of is not self:
+            raise Conflict("this is not a rebuild of this index, or it is finished already")
+        async with self._writing, rebuilt._writing:
+            generation = rebuilt._current()
+            await self._blocking(generation.sync)
+            await self._blocking(self._write_alias, generation)
+            retired, self._generation = self._generation, generation
+            self._schema = SCHEMA_VERSION
+            rebuilt._rebuild_of = rebuilt._generation = None
+            rebuilt._closed = True
+            if retired is not None:
+                await self._blocking(retired.retire)
+
+    async def close(self) -> None:
+        """Flush and let go of the folder; a rebuild that didn't finish is removed."""
+        async with self._writing:
+            if self._closed:
+                return
+            self._closed = True
+            generation, self._generation = self._generation, None
+            if self._rebuild_of is not None:
+                if generation is not None:
+                    await self._blocking(generation.retire, always=True)
+                return
+            try:
+                await asyncio.to_thread(self._threads.shutdown)
+                if generation is not None:
+                    await asyncio.to_thread(generation.close)
+            finally:
+                self._lock.release()
+
+    # inside
+
+    def _current(self) -> Generation:
+        if self._generation is None:
+            raise Conflict("the index has no collection yet: call prepare() before writing")
+        return self._generation
+
+    async def _read(self, work: Callable[[Generation], T], absent: T) -> T:
+        """Run the read in a thread; the generation can't be removed before it ends."""
+        generation = self._generation
+        if generation is None:
+            return absent
+        generation.enter()
+        try:
+            future = self._threads.submit(work, generation)
+        except RuntimeError as error:
+            generation.leave()
+            raise IndexUnavailable("the index is closed") from error
+        future.add_done_callback(lambda _: generation.leave())
+        return await asyncio.wrap_future(future)
+
+    async def _blocking(self, work: Callable[..., T], *args: Any, always: bool = False) -> T:
+        if self._closed and not always:
+            raise IndexUnavailable("the index is closed")
+        return await asyncio.wrap_future(self._threads.submit(work, *args))
+
+    @property
+    def _alias(self) -> Path:
+        return self._root / f"{self._collection}.json"
+
+    def _folder(self, number: int) -> Path:
+        return self._root / f"{self._collection}@{number}"
+
+    def _numbers(self) -> list[int]:
+        """The generations on disk."""
+        prefix = f"{self._collection}@"
+        names = [path.name.removeprefix(prefix) for path in self._root.glob(f"{prefix}*")]
+        return sorted(int(name) for name in names if name.isdecimal())
+
+    def _load(self) -> None:
+        from quire.index.generation import Generation
+
+        alias = self._read_alias()
+        current = None if alias is None else int(alias["generation"])
+        for number in self._numbers():
+            if number != current:
+                shutil.rmtree(self._folder(number), ignore_errors=True)
+        if alias is not None and current is not None:
+            embedder = EmbedderInfo(alias["embedder"]["name"], alias["embedder"]["dimension"])
+            self._schema = int(alias["schema"])
+            self._generation = Generation(self._folder(current), embedder, self._cache)
+
+    def _new_generation(self, embedder: EmbedderInfo) -> Generation:
+        from quire.index.generation import Generation
+
+        number = max(self._numbers(), default=0) + 1
+        return Generation(self._folder(number), embedder, self._cache)
+
+    def _read_alias(self) -> dict[str, Any] | None:
+        try:
+            return json.loads(self._alias.read_text("utf-8"))
+        except FileNotFoundError:
+            return None
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise IndexUnavailable(f"{self._alias} is damaged: {error}") from error
+
+    def _write_alias(self, generation: Generation) -> None:
+        """Replace the alias in one step that survives a power cut."""
+        from quire.index.shard import sync_folder
+
+        embedder = generation.embedder
+        alias = {
+            "generation": int(generation.folder.name.rpartition("@")[2]),
+            "schema": SCHEMA_VERSION,
+            "embedder": {"name": embedder.name, "dimension": embedder.dimension},
+        }
+        draft = self._alias.with_suffix(".json.new")
+        with draft.open("w", encoding="utf-8") as file:
+            json.dump(alias, file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._alias)
+        sync_folder(self._root)
+
+
+def _lock(root: Path) -> BaseFileLock:
+    root.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(root / ".lock", thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise StoreLocked(
+            f"another process has the index at {root} open; stop it, or set QDRANT_URL and "
+            "DATABASE_URL, which let many processes share one index"
+        ) from error
+    return lock
+
+
+def _upsert(generation: Generation, book_id: str, points: Sequence[Point]) -> None:
+    generation.create(book_id)
+    with generation.shard(book_id) as shard:
+        if shard is not None:
+            shard.upsert(points)
+
+
+def _update_chunks(generation: Generation, book_id: str, chunks: Sequence[Chunk]) -> None:
+    with generation.shard(book_id) as shard:
+        if shard is not None:
+            shard.update_chunks(chunks)
+
+
+def _delete(generation: Generation, book_id: str, ids: Sequence[str]) -> None:
+    with generation.shard(book_id) as shard:
+        if shard is not None:
+            shard.delete(ids)
+
+
+def _count(generation: Generation, book_id: str, filters: Filters) -> int:
+    with generation.shard(book_id) as shard:
+        return shard.count(filters) if shard else 0
+
+
+def _check(point: Point, embedder: EmbedderInfo) -> None:
+    if not is_point_id(point.chunk.id):
+        raise InvalidRequest(f"chunk id {point.chunk.id!r} is not a UUID", field="id")
+    embedder.check_vector(point.dense)

@@ -1,0 +1,384 @@
+"""One book in one Qdrant Edge shard: the only module that speaks to the engine.
+
+Everything here blocks, and `qdrant-edge-py` 0.9 keeps the interpreter lock during every
+call: a thread keeps the event loop's order but not its pace. So writes go in slices of a few
+milliseconds, and what takes long (`flush`, `load`) is done rarely.
+
+Durability: the engine appends each update to its write-ahead log before it applies it, and
+replays the log when it loads. `sync` therefore asks the operating system to make the *log*
+durable (two files, lock released) and leaves the engine's own `flush` (a hundred files) for
+when the log has grown or the shard is closed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, cast
+
+import numpy as np
+import qdrant_edge as engine
+from numpy.typing import NDArray
+
+from quire.errors import IndexUnavailable
+from quire.index.conditions import AnyOf, Condition, Match, conditions
+from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
+from quire.index.port import Candidates, Hit, Point, SparseVector
+from quire.models import Chunk, Filters
+
+SLICE: Final = 32
+"""Points given to the engine in one call."""
+FLUSH_AFTER: Final = 8192
+"""Points in the log that make `sync` flush, so that a reload replays a second or two."""
+READY: Final = "ready"
+"""The file that says a shard was created to the end; a folder without it holds nothing."""
+
+
+class EngineErrors:
+    """Turns what the bindings raise (a bare `Exception`, or a panic) into `IndexUnavailable`."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
+            reason = str(error).partition("\n")[0]
+            raise IndexUnavailable(
+                f"the embedded index failed to {self._doing}: {reason}"
+            ) from error
+
+
+class ChunkCache:
+    """Decoded chunks (and vectors) of all shards, valid while the engine's version stands.
+
+    The engine raises a point's version with every write to it, so an entry can't be stale:
+    a search returns ids with versions, and only what isn't here is read and decoded.
+    """
+
+    def __init__(self, capacity: int = 8192) -> None:
+        self._capacity = capacity
+        self._entries: dict[tuple[int, uuid.UUID], tuple[int, Hit]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, shard: int, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, Hit]:
+        """Those of the points that are here in just this version."""
+        found: dict[uuid.UUID, Hit] = {}
+        with self._lock:
+            for point_id, version in versions.items():
+                entry = self._entries.get((shard, point_id))
+                if entry is not None and entry[0] == version:
+                    found[point_id] = entry[1]
+        return found
+
+    def put(self, shard: int, versions: dict[uuid.UUID, int], hits: dict[uuid.UUID, Hit]) -> None:
+        """Keep these; the oldest entries make room."""
+        with self._lock:
+            for point_id, hit in hits.items():
+                key = (shard, point_id)
+                self._entries.pop(key, None)
+                self._entries[key] = (versions[point_id], hit)
+            while len(self._entries) > self._capacity:
+                del self._entries[next(iter(self._entries))]
+
+
+class Shard:
+    """The points of one book, with its own term statistics: IDF over it is IDF over the book."""
+
+    _keys = itertools.count()
+
+    def __init__(self, folder: Path, store: engine.EdgeShard, cache: ChunkCache) -> None:
+        self.folder = folder
+        self._store = store
+        self._cache = cache
+        self._key = next(Shard._keys)
+        self._unflushed = 0
+        self._dirty = False
+
+    @classmethod
+    def create(cls, folder: Path, dimension: int, cache: ChunkCache) -> Shard:
+        """A new empty shard; a crash half-way leaves a folder without its `READY` file."""
+        folder.mkdir(parents=True)
+        config = engine.EdgeConfig(
+            vectors={
+                DENSE: engine.EdgeVectorParams(size=dimension, distance=engine.Distance.Cosine)
+            },
+            sparse_vectors={BM25: engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf)},
+            max_search_threads=1,
+        )
+        kinds = {
+            "keyword": engine.PayloadSchemaType.Keyword,
+            "integer": engine.PayloadSchemaType.Integer,
+        }
+        with EngineErrors("create a shard"):
+            store = engine.EdgeShard.create(str(folder), config)
+            for field, kind in FILTERED.items():
+                store.update(engine.UpdateOperation.create_field_index(field, kinds[kind]))
+            store.flush()
+        (folder / READY).touch()
+        sync_folder(folder)
+        sync_folder(folder.parent)
+        return cls(folder, store, cache)
+
+    @classmethod
+    def load(cls, folder: Path, cache: ChunkCache) -> Shard:
+        """An existing shard, with what its log holds."""
+        with EngineErrors(f"open {folder}"):
+            return cls(folder, engine.EdgeShard.load(str(folder)), cache)
+
+    # writing
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Insert or replace by id; the caller cuts the points into slices."""
+        rows = [
+            engine.Point(
+                point.chunk.id,
+                {
+                    DENSE: cast(list[float], point.dense.tolist()),
+                    BM25: engine.SparseVector(list(point.bm25.indices), list(point.bm25.values)),
+                },
+                to_payload(point.chunk),
+            )
+            for point in points
+        ]
+        self._update(engine.UpdateOperation.upsert_points(rows), len(rows))
+
+    def update_chunks(self, chunks: Sequence[Chunk]) -> None:
+        """Replace payloads; the engine would refuse an unknown id, so those are left out."""
+        known = {str(record.id) for record in self._retrieve(chunk.id for chunk in chunks)}
+        for chunk in chunks:
+            if chunk.id in known:
+                payload = to_payload(chunk)
+                self._update(engine.UpdateOperation.overwrite_payload([chunk.id], payload), 1)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        """Remove these points."""
+        known = [point_id for point_id in ids if is_point_id(point_id)]
+        if known:
+            self._update(
+                engine.UpdateOperation.delete_points(cast(list[engine.PointId], known)), len(known)
+            )
+
+    def sync(self) -> None:
+        """Return when every update so far survives a power cut."""
+        if not self._dirty:
+            return
+        self._dirty = False
+        log = self.folder / "wal"
+        if self._unflushed >= FLUSH_AFTER or not log.is_dir():
+            self.flush()
+            return
+        for file in log.iterdir():
+            sync_file(file)
+        sync_folder(log)
+
+    def flush(self) -> None:
+        """Write the segments, so that the next load has no log to replay."""
+        if self._unflushed:
+            self._unflushed = 0
+            with EngineErrors("flush"):
+                self._store.flush()
+
+    def close(self) -> None:
+        """Flush and free the files."""
+        self.flush()
+        with EngineErrors("close"):
+            self._store.close()
+
+    def destroy(self) -> None:
+        """Close and remove the folder; a crash half-way leaves one that is no longer `READY`."""
+        with EngineErrors("close"):
+            self._store.close()
+        remove_shard(self.folder)
+
+    # reading
+
+    def fetch(self, ids: Iterable[str]) -> list[Chunk]:
+        """The chunks with these ids, in this order."""
+        order = list(ids)
+        found = {
+            str(record.id): to_chunk(str(record.id), record.payload or {})
+            for record in self._retrieve(order, with_payload=True)
+        }
+        return [found[point_id] for point_id in order if point_id in found]
+
+    def fetch_points(self, ids: Iterable[str]) -> list[Point]:
+        """Like `fetch`, with the vectors."""
+        order = list(ids)
+        records = self._retrieve(order, with_payload=True, with_vector=True)
+        found = {str(record.id): _point(record) for record in records}
+        return [found[point_id] for point_id in order if point_id in found]
+
+    def scroll(
+        self, filters: Filters, after: str | None, limit: int
+    ) -> tuple[list[Chunk], str | None]:
+        """A page in id order; the cursor is the id that the next page starts with."""
+        request = engine.ScrollRequest(
+            offset=after, limit=limit, filter=engine_filter(filters), with_payload=True
+        )
+        with EngineErrors("scroll"):
+            records, following = self._store.scroll(request)
+        chunks = [to_chunk(str(record.id), record.payload or {}) for record in records]
+        return chunks, None if following is None else str(following)
+
+    def count(self, filters: Filters) -> int:
+        """Exactly how many points match."""
+        with EngineErrors("count"):
+            return self._store.count(engine.CountRequest(exact=True, filter=engine_filter(filters)))
+
+    def search(
+        self,
+        dense: NDArray[np.float32] | None,
+        bm25: SparseVector | None,
+        filters: Filters,
+        limit: int,
+        *,
+        with_vectors: bool,
+    ) -> Candidates:
+        """Both searches as one engine batch, then each found chunk decoded once.
+
+        The dense search scans the book's vectors: recall is 1, and at the size of a book
+        the scan costs less than a graph would cost to keep.
+        """
+        narrowed = engine_filter(filters)
+        queries: list[engine.Query] = []
+        if dense is not None:
+            queries.append(engine.Query.Nearest(cast(list[float], dense.tolist()), DENSE))
+        if bm25 is not None and bm25.indices:
+            terms = engine.SparseVector(list(bm25.indices), list(bm25.values))
+            queries.append(engine.Query.Nearest(terms, BM25))
+        if not queries:
+            return Candidates((), ())
+        batch = [
+            engine.QueryRequest(limit, query=query, filter=narrowed, with_payload=False)
+            for query in queries
+        ]
+        with EngineErrors("search"):
+            found = self._store.query_batch(engine.QueryBatchRequest(batch))
+        rankings = [_ranking(points) for points in found]
+        versions = {point.id: point.version for points in found for point in points}
+        known = self._hits(cast(dict[uuid.UUID, int], versions), with_vectors=with_vectors)
+        lists = [_hits(ranking, known, with_vectors=with_vectors) for ranking in rankings]
+        dense_hits = lists.pop(0) if dense is not None else ()
+        return Candidates(dense_hits, lists.pop(0) if lists else ())
+
+    # inside
+
+    def _update(self, operation: engine.UpdateOperation, points: int) -> None:
+        self._dirty = True
+        self._unflushed += points
+        with EngineErrors("write"):
+            self._store.update(operation)
+
+    def _retrieve(
+        self, ids: Iterable[str], *, with_payload: bool = False, with_vector: bool = False
+    ) -> list[engine.Record]:
+        known: list[engine.PointId] = [point_id for point_id in ids if is_point_id(point_id)]
+        with EngineErrors("fetch"):
+            return self._store.retrieve(known, with_payload, with_vector)
+
+    def _hits(self, versions: dict[uuid.UUID, int], *, with_vectors: bool) -> dict[uuid.UUID, Hit]:
+        """Chunk (and vector) of each point, as a hit without its score."""
+        hits = self._cache.get(self._key, versions)
+        missing: list[engine.PointId] = [
+            point_id
+            for point_id in versions
+            if point_id not in hits or (with_vectors and hits[point_id].dense is None)
+        ]
+        if not missing:
+            return hits
+        with EngineErrors("search"):
+            records = self._store.retrieve(missing, True, [DENSE] if with_vectors else False)
+        read = {
+            cast(uuid.UUID, record.id): Hit(
+                to_chunk(str(record.id), record.payload or {}),
+                0.0,
+                _dense(record) if with_vectors else None,
+            )
+            for record in records
+        }
+        self._cache.put(self._key, versions, read)
+        return hits | read
+
+
+def engine_filter(filters: Filters) -> engine.Filter | None:
+    """The conditions in the engine's words."""
+    must: list[engine.ConditionType] = [_condition(found) for found in conditions(filters)]
+    return engine.Filter(must=must) if must else None
+
+
+def remove_shard(folder: Path) -> None:
+    """Remove a shard's folder, first what makes it count as one."""
+    (folder / READY).unlink(missing_ok=True)
+    sync_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def sync_file(path: Path) -> None:
+    """Make the file's content durable, also what was written through a memory map."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(path: Path) -> None:
+    """Make the folder's entries durable (where the system can)."""
+    if os.name == "posix":
+        sync_file(path)
+
+
+def _condition(condition: Condition) -> engine.FieldCondition | engine.Filter:
+    if isinstance(condition, Match):
+        values = cast(list[str] | list[int], list(condition.values))
+        match = engine.MatchValue(values[0]) if len(values) == 1 else engine.MatchAny(values)
+        return engine.FieldCondition(condition.field, match=match)
+    if isinstance(condition, AnyOf):
+        return engine.Filter(should=[_condition(match) for match in condition.matches])
+    return engine.FieldCondition(
+        condition.field,
+        range=engine.RangeFloat(gte=condition.at_least, lte=condition.at_most),
+    )
+
+
+def _ranking(points: Sequence[engine.ScoredPoint]) -> list[tuple[uuid.UUID, float]]:
+    """Best first; equal scores in the order of the ids, so that a search repeats exactly."""
+    pairs = [(cast(uuid.UUID, point.id), point.score) for point in points]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _hits(
+    ranking: Sequence[tuple[uuid.UUID, float]], known: dict[uuid.UUID, Hit], *, with_vectors: bool
+) -> tuple[Hit, ...]:
+    """The scored hits; a point deleted since the search is left out."""
+    return tuple(
+        Hit(hit.chunk, score, hit.dense if with_vectors else None)
+        for point_id, score in ranking
+        if (hit := known.get(point_id)) is not None
+    )
+
+
+def _dense(record: engine.Record) -> NDArray[np.float32]:
+    vectors = cast(dict[str, Any], record.vector)
+    return np.asarray(vectors[DENSE], dtype=np.float32)
+
+
+def _point(record: engine.Record) -> Point:
+    vectors = cast(dict[str, Any], record.vector)
+    terms = cast("engine.SparseVector | None", vectors.get(BM25))
+    bm25 = SparseVector(tuple(terms.indices), tuple(terms.values)) if terms else None
+    chunk = to_chunk(str(record.id), record.payload or {})
+    return Point(chunk, _dense(record), bm25 or SparseVector((), ()))

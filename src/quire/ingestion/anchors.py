@@ -1,0 +1,184 @@
+"""The anchor of every heading of a page, as the book's site generator makes it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from quire.books import Layout
+from quire.ingestion.blocks import Block
+from quire.ingestion.inline import heading_text
+
+_EXPLICIT = re.compile(
+    r"\s*\\?\{(?:/\*)?:?\s*(?:[^{}#]*\s)?#([^\s{}\\*]+)[^{}]*?(?:\*/)?\\?\}\s*\Z"
+)
+_NESTED = re.compile(
+    r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*)+(?<=[ \t>])#{1,6}[ \t]+(\S.*)$", re.MULTILINE
+)
+_ASCII_REMOVED = re.compile(r"[^A-Za-z0-9_ -]")
+_NUMBERED = re.compile(r"(.*)_(\d{1,9})\Z", re.DOTALL)
+_VITEPRESS_SPECIAL = re.compile(r"[\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
+
+
+class Anchored(NamedTuple):
+    """A heading's plain text and its anchor ('' when the site gives it none)."""
+
+    title: str
+    anchor: str
+
+
+def anchors(
+    text: str, blocks: Sequence[Block], layout: Layout, *, restructured: bool = False
+) -> dict[int, Anchored]:
+    """Title and anchor of each heading, by its index in `blocks`.
+
+    Headings inside quotes and list items are no sections, but they count for the numbering of
+    repeats. Docusaurus gives level-1 headings no anchor.
+    """
+    style = _docutils() if restructured else _STYLES[layout]()
+    found: dict[int, Anchored] = {}
+    for index, block in enumerate(blocks):
+        if block.kind == "heading":
+            title, explicit = split_explicit(block.info)
+            anchor = style(title, explicit)
+            hidden = block.level == 1 and layout in ("docusaurus", "plain") and not explicit
+            found[index] = Anchored(title, "" if hidden else anchor)
+        elif block.kind in ("quote", "item"):
+            for nested in _nested_headings(text, block):
+                style(*split_explicit(nested))
+    return found
+
+
+def split_explicit(raw: str) -> tuple[str, str]:
+    """(plain text, explicit id or '') of a raw heading; `{#id}`, `{ #id }`, `{/* #id */}`."""
+    if raw.endswith("}"):
+        found = _EXPLICIT.search(raw)
+        if found:
+            return heading_text(raw[: found.start()]), found.group(1)
+    return heading_text(raw), ""
+
+
+def github_slug(text: str) -> str:
+    """What github-slugger makes of a text, repeats aside."""
+    text = text.lower()
+    if text.isascii():
+        text = _ASCII_REMOVED.sub("", text)
+    else:
+        text = "".join(char for char in text if _kept(char))
+    return text.replace(" ", "-")
+
+
+def python_markdown_slug(text: str) -> str:
+    """What Python-Markdown's `toc` extension makes of a text (MkDocs)."""
+    text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
+    text = re.sub(r"[^\w\s-]", "", text).strip().lower()
+    return re.sub(r"[-\s]+", "-", text)
+
+
+def mdbook_slug(text: str) -> str:
+    """What mdBook makes of a text."""
+    kept = (char for char in text.strip() if char.isalnum() or char in "_-" or char.isspace())
+    return "".join(
+        "-" if char.isspace() else char.lower() if char.isascii() else char for char in kept
+    )
+
+
+def vitepress_slug(text: str) -> str:
+    """What VitePress makes of a text."""
+    text = unicodedata.normalize("NFKD", text)
+    text = "".join(char for char in text if not "\u0300" <= char <= "\u036f" and char >= " ")
+    text = _VITEPRESS_SPECIAL.sub("-", text).strip("-").lower()
+    return f"_{text}" if text[:1].isdigit() else text
+
+
+Style = Callable[[str, str], str]
+
+
+def _numbered_from_one(slug: Callable[[str], str], *, explicit_counts: bool) -> Style:
+    """Repeats get -1, -2, …, and a number that is taken itself is skipped."""
+    seen: dict[str, int] = {}
+
+    def style(title: str, explicit: str) -> str:
+        if explicit and not explicit_counts:
+            return explicit
+        base = explicit or slug(title)
+        result = base
+        while result in seen:
+            seen[base] += 1
+            result = f"{base}-{seen[base]}"
+        seen[result] = 0
+        return result
+
+    return style
+
+
+def _python_markdown() -> Style:
+    """Repeats get _1, _2, …; an explicit id is taken as it is and counts as used."""
+    used: set[str] = set()
+    reached: dict[str, tuple[str, int]] = {}
+
+    def style(title: str, explicit: str) -> str:
+        slug = explicit or python_markdown_slug(title)
+        result = slug
+        if not explicit and (result in used or not result):
+            found = _NUMBERED.match(slug)
+            start = (found.group(1), int(found.group(2))) if found else (slug, 0)
+            base, number = reached.get(slug, start)
+            while result in used or not result:
+                number += 1
+                result = f"{base}_{number}"
+            reached[slug] = (base, number)
+        used.add(result)
+        return result
+
+    return style
+
+
+def _docutils() -> Style:
+    return _numbered_from_one(docutils_slug, explicit_counts=True)
+
+
+def docutils_slug(text: str) -> str:
+    """What docutils' `make_id` makes of a text (Sphinx)."""
+    text = unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode("ascii")
+    text = re.sub(r"[^a-z0-9]+", "-", " ".join(text.split()))
+    return re.sub(r"^[-0-9]+|-+$", "", text)
+
+
+def _github() -> Style:
+    return _numbered_from_one(github_slug, explicit_counts=False)
+
+
+def _mdbook() -> Style:
+    return _numbered_from_one(mdbook_slug, explicit_counts=True)
+
+
+def _vitepress() -> Style:
+    return _numbered_from_one(vitepress_slug, explicit_counts=True)
+
+
+_STYLES: dict[Layout, Callable[[], Style]] = {
+    "docusaurus": _github,
+    "plain": _github,
+    "mkdocs": _python_markdown,
+    "mdbook": _mdbook,
+    "vitepress": _vitepress,
+}
+
+
+@lru_cache(maxsize=4096)
+def _kept(char: str) -> bool:
+    """Whether github-slugger keeps a character: letters, marks, digits, `_`, `-`, space."""
+    if char in " -_":
+        return True
+    category = unicodedata.category(char)
+    return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or "\u24b6" <= char <= "\u24e9"
+
+
+def _nested_headings(text: str, block: Block) -> Iterator[str]:
+    if text.find("#", block.start, block.end) >= 0:
+        for found in _NESTED.finditer(text, block.start, block.end):
+            yield found.group(1).rstrip("# \t\r") if found.group(1).strip("# \t\r") else ""

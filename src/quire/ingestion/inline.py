@@ -1,0 +1,95 @@
+"""Inline Markdown as plain words: what a reader hears when a sentence is read aloud."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_MARKUP = re.compile(r"[*_`\[\]<>{}&\\~$^]|!\[|https?:")
+_CODE = re.compile(r"(?<![\\`])(`{1,3})(?!`)(.{1,2000}?)(?<!`)\1(?!`)", re.DOTALL)
+_HELD = re.compile("\ue000(\\d+)\ue001")
+_IMAGE = re.compile(r"!\[([^\[\]]{0,1000})\](?:\((?:[^()\n]|\([^()\n]*\)){0,2000}\)|\[[^\[\]]{0,300}\])")
+_LINK = re.compile(
+    r"\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){0,1000})\]"
+    r"(?:\((?:[^()]|\([^()]*\)){0,2000}\)|\[[^\[\]]{0,300}\])"
+)
+_FOOTNOTE_MARK = re.compile(r"\[\^[^\]\s]{1,200}\]:?")
+_AUTOLINK = re.compile(r"<((?:https?://|mailto:|ftp://)[^\s<>]{1,2000})>")
+_COMMENT = re.compile(r"<!--.{0,4000}?-->|\{/\*.{0,4000}?\*/\}", re.DOTALL)
+_TAG = re.compile(
+    r"</?[A-Za-z][\w.:-]*"
+    r"(?:[^<>\"'{}`]|\"[^\"]{0,2000}\"|'[^']{0,2000}'|\{(?:[^{}]|\{[^{}]{0,2000}\}){0,2000}\}){0,400}+>"
+    r"|</?>|<[!?][A-Za-z\[][^<>]{0,500}>"
+)
+_ATTRIBUTES = re.compile(r"\{\s*[:#.][^{}\n]{0,300}\}|\{\*[^{}]{0,500}\*\}|\{\{[^{}]{0,500}\}\}|\{%[^{}]{0,500}%\}")
+_EXPRESSION = re.compile(r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,1000}\}")
+_SINGLE = re.compile(r"(?<![*\\])\*(?![*\s])([^*]{0,2000}[^*\s\\])\*(?!\*)")
+_DOUBLE = re.compile(r"(?<!\\)(\*{2,3})(?![*\s])((?:[^*]|\*(?!\*)){0,2000}?[^*\s\\])\1")
+_UNDERSCORES = re.compile(r"(?<![\w\\])(_{1,3})(?![_\s])([^_]{0,2000}(?:_[^_\s]+){0,50}[^_\s\\])\1(?!\w)")
+_STRUCK = re.compile(r"~~([^~]{1,2000})~~")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+
+
+def words(text: str, *, mdx: bool = False) -> str:
+    """A run of inline Markdown as one line of plain text.
+
+    Emphasis and escapes are undone, links give their text, images their alt text, code spans
+    their code; tags, comments, footnote marks and `{#ids}` go, and in MDX `{expressions}`.
+    Meant for pieces of a few kilobytes.
+    """
+    if _MARKUP.search(text):
+        text = _without_markup(text, mdx)
+    return " ".join(text.split())
+
+
+def heading_text(text: str) -> str:
+    """A heading's text as the site generators see it: markup undone, `{expressions}` kept."""
+    if _MARKUP.search(text):
+        text = _without_markup(text, mdx=False)
+    return " ".join(text.split())
+
+
+def _without_markup(text: str, mdx: bool) -> str:
+    held: list[str] = []
+
+    def hold(found: re.Match[str]) -> str:
+        code = found.group(2)
+        if len(code) > 2 and code[0] == code[-1] == " ":
+            code = code[1:-1]
+        held.append(code)
+        return f"\ue000{len(held) - 1}\ue001"
+
+    if "`" in text:
+        text = _CODE.sub(hold, text)
+    if "<" in text or "{/*" in text:
+        text = _COMMENT.sub(" ", text)
+        text = _AUTOLINK.sub(r"\1", text)
+        text = _TAG.sub("", text)
+    if "{" in text:
+        text = _ATTRIBUTES.sub("", text)
+        if mdx:
+            text = _EXPRESSION.sub("", text)
+    if "[" in text:
+        text = _FOOTNOTE_MARK.sub("", text)
+        text = _IMAGE.sub(r"\1", text)
+        text = _LINK.sub(r"\1", text)
+        text = _LINK.sub(r"\1", text)
+    if "*" in text:
+        text = _SINGLE.sub(r"\1", text)
+        text = _DOUBLE.sub(r"\2", text)
+    if "_" in text:
+        text = _UNDERSCORES.sub(r"\2", text)
+    if "~" in text:
+        text = _STRUCK.sub(r"\1", text)
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    if "&" in text:
+        text = html.unescape(text)
+    if held:
+        text = _HELD.sub(lambda found: _recall(held, found), text)
+    return text
+
+
+def _recall(held: list[str], found: re.Match[str]) -> str:
+    number = int(found.group(1)) if len(found.group(1)) < 9 else len(held)
+    return held[number] if number < len(held) else ""

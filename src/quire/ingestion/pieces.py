@@ -1,0 +1,219 @@
+"""The pieces that chunks are made of: whole blocks, or parts of blocks that are too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from quire.ingestion.blocks import Block, Kind
+from quire.ingestion.budget import Budget
+from quire.ingestion.inline import words
+from quire.ingestion.pages import Page
+from quire.ingestion.rendering import Inline, render
+from quire.ingestion.sentences import line_ranges, sentence_ranges
+from quire.ingestion.tags import TagScanner
+
+_SILENT_CHARACTERS = 16
+"""Characters of comments and imports that weigh as one token, so that they spread out too."""
+_MAX_WHOLE = 6_000
+"""Blocks longer than this are cut before they are rendered."""
+_CODE: frozenset[Kind] = frozenset({"fence", "code", "math"})
+
+
+class Piece(NamedTuple):
+    """A range of the page's text, the words that are embedded for it, and their size."""
+
+    kind: Kind
+    start: int
+    end: int
+    words: str
+    size: int
+    opens: bool = False
+    """It leads to what follows: a heading, a lead-in, an opening tag or admonition."""
+    closes: bool = False
+    """It ends what came before: a closing tag or admonition."""
+    listed: bool = False
+    """A list item, or a block that stands inside one."""
+
+
+class PieceMaker:
+    """Makes the pieces of one page."""
+
+    def __init__(self, page: Page, budget: Budget) -> None:
+        """Pick the inline cleaner of the page's markup."""
+        self._text = page.text
+        self._budget = budget
+        self._inline = inline_of(page)
+
+    def whole(self, block: Block, path: tuple[str, ...]) -> Piece | None:
+        """The block as one piece, not sized yet; None when it is too long to be looked at whole.
+
+        A heading that is already in the section's path carries no words of its own.
+        """
+        start, end = block.start, block.end
+        if end - start > _MAX_WHOLE:
+            return None
+        raw = self._text[start:end]
+        return self._piece(block, start, end, self._render(block, raw, path), 0, raw)
+
+    def sized(
+        self, block: Block, piece: Piece | None, room: int, path: tuple[str, ...], prefix: str
+    ) -> Iterator[Piece]:
+        """The piece with its size, or smaller ones when it and `prefix` overflow a chunk."""
+        if piece is not None:
+            size = self._size(piece.words, block.start, block.end)
+            if size <= room or self._fits_alone(piece.words, size, prefix):
+                yield piece._replace(size=size)
+                return
+        text = self._text
+        header = ""
+        if block.kind == "table":
+            header = text[block.start : text.find("\n", block.start, block.end)]
+            if len(header) > _MAX_WHOLE:
+                header = ""
+            room -= self._budget.size(header)
+        room = max(16, room)
+        tag_end = _end_of_tag(text, block) if block.kind == "html" else block.start
+        for start, end in self._grouped(self._ranges(block, room), room):
+            part = text[start:end]
+            repeated = header if start > block.start else ""
+            rendered = "" if end <= tag_end else self._render(block, part, path, repeated)
+            size = self._size(rendered, start, end)
+            yield self._piece(block, start, end, rendered, size, part)
+
+    def _render(self, block: Block, text: str, path: tuple[str, ...], header: str = "") -> str:
+        if block.kind == "heading":
+            title = render("heading", text, inline=self._inline)
+            return "" if title in path else title
+        return render(block.kind, text, info=block.info, header=header, inline=self._inline)
+
+    def _fits_alone(self, rendered: str, size: int, prefix: str) -> bool:
+        """Whether a block over the usual filling is still within the limit of a chunk."""
+        if not rendered or size > 1.4 * self._budget.limit:
+            return False
+        return self._budget.fits(f"{prefix}\n{rendered}", self._budget.limit)
+
+    def _size(self, rendered: str, start: int, end: int) -> int:
+        if rendered:
+            return self._budget.size(rendered)
+        return (end - start) // _SILENT_CHARACTERS
+
+    def _piece(
+        self, block: Block, start: int, end: int, rendered: str, size: int, raw: str
+    ) -> Piece:
+        kind = block.kind
+        opens = closes = False
+        if kind == "heading":
+            opens = True
+        elif kind == "paragraph":
+            opens = rendered.endswith((":", "：")) and end == block.end
+        elif kind == "admonition":
+            opens = bool(block.info)
+            closes = not opens
+        elif kind == "html":
+            closes = not rendered and raw.lstrip().startswith("</")
+            opens = not closes and len(rendered) < 80
+        elif not rendered:
+            opens = True
+        listed = kind == "item" or self._text[block.start] in " \t"
+        return Piece(kind, start, end, rendered, size, opens, closes, listed)
+
+    def _ranges(self, block: Block, room: int) -> list[tuple[int, int]]:
+        """Where a long block may be cut, as ranges that tile it."""
+        text, start, end = self._text, block.start, block.end
+        if block.kind in _CODE:
+            ranges: list[tuple[int, int]] = []
+            for first, last in statement_ranges(text, start, end):
+                too_long = self._budget.size(text[first:last]) > room
+                ranges.extend(line_ranges(text, first, last) if too_long else [(first, last)])
+            return ranges
+        if block.kind in ("table", "quote", "html", "esm", "comment"):
+            return line_ranges(text, start, end)
+        return sentence_ranges(text, start, end)
+
+    def _grouped(self, ranges: list[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
+        """Neighbouring ranges joined as long as they fit; one that alone does not is cut."""
+        text, size_of = self._text, self._budget.size
+        begin = stop = ranges[0][0]
+        total = 0
+        for start, end in ranges:
+            size = size_of(text[start:end])
+            if size > room:
+                if stop > begin:
+                    yield begin, stop
+                *parts, (begin, stop) = self._cut(start, end, room)
+                yield from parts
+                total = size_of(text[begin:stop])
+                continue
+            if total + size > room and stop > begin:
+                yield begin, stop
+                begin, total = start, 0
+            total += size
+            stop = end
+        if stop > begin:
+            yield begin, stop
+
+    def _cut(self, start: int, end: int, room: int) -> list[tuple[int, int]]:
+        """A range without structure, cut at sentences if it has some, else between words."""
+        text = self._text
+        sentences = sentence_ranges(text, start, end)
+        if len(sentences) > 1:
+            return list(self._grouped(sentences, room))
+        return self._budget.cut_ranges(text, start, end, room)
+
+
+def statement_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Ranges of code that tile `text[start:end]`, each beginning with a line at the margin.
+
+    The margin is the least indentation in the block, so a function stays with its body.
+    Lines that only close a bracket go with what they close.
+    """
+    lines = line_ranges(text, start, end)
+    bodies = [text[first:last].strip() for first, last in lines]
+    indents = [
+        len(text[first:last]) - len(text[first:last].lstrip()) if body else -1
+        for (first, last), body in zip(lines, bodies, strict=True)
+    ]
+    margin = min((indent for indent in indents[1:] if indent >= 0), default=0)
+    ranges: list[tuple[int, int]] = []
+    begin = start
+    decorated = False
+    for (first, _), body, indent in zip(lines, bodies, indents, strict=True):
+        at_margin = 0 <= indent <= margin and body[0] not in ")]}`~"
+        if at_margin and first > begin and not decorated:
+            ranges.append((begin, first))
+            begin = first
+        if body:
+            decorated = body.startswith(("@", "#[", "```", "~~~", "//", "# "))
+    ranges.append((begin, end))
+    return ranges
+
+
+def inline_of(page: Page) -> Inline:
+    """What turns the page's inline markup into words."""
+    if page.format == "mdx":
+        return _mdx_words
+    if page.format == "restructured":
+        from quire.ingestion.restructured import restructured_words
+
+        return restructured_words
+    if page.format == "text":
+        return _text_words
+    return words
+
+
+def _mdx_words(text: str) -> str:
+    return words(text, mdx=True)
+
+
+def _text_words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _end_of_tag(text: str, block: Block) -> int:
+    """The offset after the opening tag of an HTML block."""
+    opening = block.start
+    while text[opening].isspace():
+        opening += 1
+    closed = TagScanner(text, block.end).end_of_tag(opening)
+    return block.start if closed is None else closed + 1

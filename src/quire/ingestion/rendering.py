@@ -1,0 +1,131 @@
+"""What is embedded and searched for a block: its words without the markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from quire.ingestion.blocks import Kind, scan
+from quire.ingestion.inline import words
+
+_QUOTE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+_ALERT = re.compile(r"\A\s*\[![A-Za-z]+\][-+]?[ \t]*")
+_ITEM_MARK = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+")
+_HASHES = re.compile(r"\A\s*#{1,6}[ \t]+|[ \t]+#+[ \t]*\Z")
+_UNDERLINE = re.compile(r"\n[ \t]*(?:=+|-+)[ \t\r]*\Z")
+_FENCE_OPEN = re.compile(r"\A[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})[^\n]*\n?")
+_FENCE_CLOSE = re.compile(r"(?:\A|\n)[ \t]*(?:`{3,}|~{3,})[ \t\r]*\Z")
+_TITLE = re.compile(r"""(?:title|filename|file)=(?:"([^"]*)"|'([^']*)')""")
+_LANGUAGE = re.compile(r"\{?\.?([A-Za-z][\w+#.-]*)")
+_VERBATIM = re.compile(r"(?is)<(script|style)\b.*?(?:</\1>|\Z)")
+_CELL = re.compile(r"(?<!\\)\|")
+_FOOTNOTE = re.compile(r"\A[ \t]*\[\^[^\]]*\]:[ \t]*")
+_MAX_SLICE = 4_000
+_SILENT: frozenset[Kind] = frozenset({"comment", "esm", "rule", "definition"})
+
+Inline = Callable[[str], str]
+
+
+def render(
+    kind: Kind, text: str, *, info: str = "", header: str = "", inline: Inline = words
+) -> str:
+    """The words of one block, or of a part of one; empty for what carries none.
+
+    `info` is the block's own (`Block.info`); `header` is a table's first row, given for
+    parts that don't hold it themselves. `inline` cleans prose (one per markup language).
+    """
+    if kind in _SILENT:
+        return ""
+    if kind == "paragraph":
+        return inline(text)
+    if kind == "fence":
+        return _fence(text, info)
+    if kind == "code" or kind == "math":
+        return f"{info}\n{_dedent(text)}" if info else _dedent(text)
+    if kind == "table":
+        return _table(text, header, inline)
+    if kind == "item":
+        return "- " + inline(_ITEM_MARK.sub("", text, count=1))
+    if kind == "heading":
+        return inline(_HASHES.sub("", _UNDERLINE.sub("", text)))
+    if kind == "admonition":
+        return inline(info) + ":" if info else ""
+    if kind == "quote":
+        inner = _ALERT.sub("", _QUOTE_MARKS.sub("", text), count=1)
+        return f"{info}: {inline(inner)}" if info else inline(inner)
+    if kind == "footnote":
+        return inline(_FOOTNOTE.sub("", text, count=1))
+    return inline(_VERBATIM.sub(" ", text))
+
+
+def plain_text(markdown: str, *, mdx: bool = False) -> str:
+    """Markdown as plain text, one block a line; for showing, not for citing."""
+    lines: list[str] = []
+    for block in scan(markdown, mdx=mdx):
+        for start in range(block.start, block.end, _MAX_SLICE):
+            part = markdown[start : min(block.end, start + _MAX_SLICE)]
+            rendered = render(block.kind, part, info=block.info, inline=_inline(mdx))
+            if rendered:
+                lines.append(rendered)
+    return "\n".join(lines)
+
+
+def _inline(mdx: bool) -> Inline:
+    return _mdx_words if mdx else words
+
+
+def _mdx_words(text: str) -> str:
+    return words(text, mdx=True)
+
+
+def fence_label(info: str) -> str:
+    """The language and the file name of an info string: `py title="a.py"` → `py a.py`."""
+    language = _LANGUAGE.match(info)
+    title = _TITLE.search(info)
+    parts = (language.group(1) if language else "", (title.group(1) or title.group(2)) if title else "")
+    return " ".join(part for part in parts if part)
+
+
+def _fence(text: str, info: str) -> str:
+    text = _FENCE_CLOSE.sub("", _FENCE_OPEN.sub("", text, count=1))
+    label = fence_label(info)
+    code = _dedent(text)
+    return f"{label}\n{code}" if label else code
+
+
+def _dedent(text: str) -> str:
+    """Code without the indentation that all its lines share, and without trailing blanks."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    inner = [line for line in lines if line]
+    common = min((len(line) - len(line.lstrip()) for line in inner), default=0)
+    return "\n".join(line[common:] for line in lines).strip("\n")
+
+
+def cells_of(row: str) -> list[str]:
+    """The raw cells of a table row."""
+    row = row.strip()
+    cells = _CELL.split(row)
+    if row.startswith("|"):
+        del cells[0]
+    if cells and row.endswith("|") and not row.endswith("\\|"):
+        del cells[-1]
+    return cells
+
+
+def _table(text: str, header: str, inline: Inline) -> str:
+    rows = [row for row in text.split("\n") if row.strip()]
+    if not header and rows:
+        header = rows.pop(0)
+    names = [inline(cell) for cell in cells_of(header)]
+    out: list[str] = []
+    for row in rows:
+        if not row.strip(" \t\r|:-"):
+            continue
+        parts: list[str] = []
+        for column, cell in enumerate(cells_of(row)):
+            value = inline(cell)
+            name = names[column] if column < len(names) else ""
+            if value:
+                parts.append(f"{name}: {value}" if name else value)
+        out.append("; ".join(parts))
+    return "\n".join(out) if out else "; ".join(name for name in names if name)

@@ -1,0 +1,308 @@
+"""Splitting a page into chunks: by structure first, then by size, with exact offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from quire.books import Book
+from quire.ingestion.breadcrumbs import breadcrumb
+from quire.ingestion.budget import Budget, letters_weight
+from quire.ingestion.identity import LessonKeys, chunk_ids, parent_id, sha256
+from quire.ingestion.packing import pack
+from quire.ingestion.pages import Page
+from quire.ingestion.pieces import Piece, PieceMaker
+from quire.ingestion.sections import Section, sections
+from quire.models import Chunk, utc_now
+
+SPLITTING_VERSION = 1
+"""Rises when the same page would be split or rendered otherwise."""
+
+MIN_CHARACTERS = 10
+_TINY_WORDS = 10
+_MAX_SECTION = 8_000
+"""Characters up to which a section may be one chunk (most of them may be a comment)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageChunks:
+    """The chunks of a page in order, and what is embedded and indexed for each."""
+
+    chunks: tuple[Chunk, ...]
+    embedded: tuple[str, ...]
+
+
+class _Draft:
+    """A chunk in the making: pieces of the page, and the section it counts as."""
+
+    __slots__ = ("pieces", "section", "size", "word_count")
+
+    def __init__(self, section: int, pieces: list[Piece], size: int) -> None:
+        self.section = section
+        self.pieces = pieces
+        self.size = size
+        self.word_count = 0
+        for piece in pieces:
+            if piece.words and piece.kind != "heading":
+                self.word_count += piece.words.count(" ") + 1
+
+    def join(self, other: _Draft) -> None:
+        """Take the next draft in; the section with more words gives the anchor."""
+        if other.word_count > self.word_count:
+            self.section = other.section
+        self.pieces = self.pieces + other.pieces
+        self.size += other.size
+        self.word_count += other.word_count
+
+
+def chunk_page(
+    book: Book,
+    page: Page,
+    *,
+    max_tokens: int,
+    count_tokens: Callable[[str], int],
+    identity: LessonKeys,
+) -> PageChunks:
+    """The chunks of a page; pure apart from their time stamps.
+
+    Every character of the page that is neither front matter nor blank belongs to exactly one
+    chunk, a chunk's text is an exact slice of the file, stripped, and at least 10 characters
+    long (a page with less gives no chunk). `embedded` is within `max_tokens` as
+    `count_tokens` counts them, heading path included.
+    """
+    weight = letters_weight(page.text, page.language)
+    splitter = _Splitter(page, Budget(max_tokens, count_tokens, weight))
+    drafts = splitter.drafts()
+    return _Assembly(book, page, splitter).chunks(drafts, identity)
+
+
+class _Splitter:
+    def __init__(self, page: Page, budget: Budget) -> None:
+        self.page = page
+        self.budget = budget
+        self.sections = sections(page)
+        self._maker = PieceMaker(page, budget)
+        self._prefixes: dict[int, str] = {}
+        self._prefix_sizes: dict[str, int] = {}
+
+    def drafts(self) -> list[_Draft]:
+        drafts: list[_Draft] = []
+        for index in range(len(self.sections)):
+            drafts.extend(self._split_section(index))
+        return self._joined_short(self._joined_tiny(drafts))
+
+    def prefix(self, index: int) -> str:
+        """The heading path in front of what is embedded: `page > section > subsection`."""
+        known = self._prefixes.get(index)
+        if known is None:
+            titles = [self.page.title]
+            titles += [title for title in self.sections[index].path if title != titles[0]]
+            known = self._prefixes[index] = self._shortened(titles)
+        return known
+
+    def embedded(self, draft: _Draft) -> str:
+        words = [piece.words for piece in draft.pieces if piece.words]
+        return "\n".join([self.prefix(draft.section), *words])
+
+    def embedded_size(self, draft: _Draft) -> int:
+        """Estimated tokens of what is embedded."""
+        return self._prefix_size(draft.section) + draft.size
+
+    def _prefix_size(self, index: int) -> int:
+        prefix = self.prefix(index)
+        known = self._prefix_sizes.get(prefix)
+        if known is None:
+            known = self._prefix_sizes[prefix] = self.budget.size(prefix)
+        return known
+
+    def _shortened(self, titles: list[str]) -> str:
+        """A path of at most a third of a chunk: middle titles go first, then long tails."""
+        room = self.budget.limit // 3
+        path = " > ".join(titles)
+        while self.budget.size(path) > room and len(titles) > 2:
+            del titles[len(titles) // 2]
+            path = " > ".join(titles)
+        while self.budget.size(path) > room and len(path) > 20:
+            titles = [title[: max(8, len(title) * 2 // 3)] for title in titles]
+            path, previous = " > ".join(titles), path
+            if path == previous:
+                break
+        return path
+
+    def _split_section(self, index: int) -> list[_Draft]:
+        section = self.sections[index]
+        spent = self._prefix_size(index)
+        path = (self.page.title, *section.path)
+        blocks = self.page.blocks[section.first : section.last]
+        wholes = [self._maker.whole(block, path) for block in blocks]
+        pieces = [piece for piece in wholes if piece is not None]
+        if len(pieces) == len(blocks) and pieces[-1].end - pieces[0].start < _MAX_SECTION:
+            words = "\n".join([piece.words for piece in pieces if piece.words])
+            draft = _Draft(index, pieces, self.budget.size(words))
+            total = draft.size + spent
+            if total <= self.budget.limit * 1.1 and self.budget.fits(self.embedded(draft), total):
+                return [draft]
+        prefix = self.prefix(index)
+        room = max(16, self.budget.full - spent)
+        pieces = [
+            piece
+            for block, whole in zip(blocks, wholes, strict=True)
+            for piece in self._maker.sized(block, whole, room, path, prefix)
+        ]
+        return self._packed(index, pieces, room)
+
+    def _packed(self, index: int, pieces: list[Piece], room: int) -> list[_Draft]:
+        """Drafts of neighbouring pieces; a smaller room where the real count is over the limit.
+
+        A piece that alone is over it stays whole; its embedded text is cut at the end.
+        """
+        drafts: list[_Draft] = []
+        for unit in pack(pieces, room):
+            draft = _Draft(index, unit, sum(piece.size for piece in unit))
+            alone = len(unit) == 1 or room < 24
+            if alone or self.budget.fits(self.embedded(draft), self.embedded_size(draft)):
+                drafts.append(draft)
+            else:
+                drafts.extend(self._packed(index, unit, room * 3 // 4))
+        return drafts
+
+    def _joined_tiny(self, drafts: list[_Draft]) -> list[_Draft]:
+        """Sections of a few words joined to a neighbour under the same parent.
+
+        A heading without content goes to what follows it. The joined chunk keeps the
+        section that holds more words, so that its anchor is right for nearly all of it.
+        """
+        joined: list[_Draft] = []
+        for draft in drafts:
+            last = joined[-1] if joined else None
+            if last is not None and self._may_join(last, draft):
+                last.join(draft)
+            else:
+                joined.append(draft)
+        return joined
+
+    def _may_join(self, first: _Draft, second: _Draft) -> bool:
+        if first.section == second.section:
+            return False
+        if not first.word_count:
+            return self._fits_together(first, second)
+        if first.word_count >= _TINY_WORDS and second.word_count >= _TINY_WORDS:
+            return False
+        if not second.word_count:  # its content follows; only a trailing heading goes back
+            return second.section == len(self.sections) - 1
+        one, two = self.sections[first.section], self.sections[second.section]
+        related = two.parent in (one.parent, first.section)
+        return related and self._fits_together(first, second)
+
+    def _fits_together(self, first: _Draft, second: _Draft) -> bool:
+        longest = max(self.prefix(first.section), self.prefix(second.section), key=len)
+        return first.size + second.size + self.budget.size(longest) <= self.budget.full
+
+    def _joined_short(self, drafts: list[_Draft]) -> list[_Draft]:
+        """Drafts under 10 characters joined to a neighbour whatever its size."""
+        joined: list[_Draft] = []
+        for draft in drafts:
+            if joined and (self._is_short(draft) or self._is_short(joined[-1])):
+                joined[-1].join(draft)
+            else:
+                joined.append(draft)
+        return joined if len(joined) > 1 or not joined or not self._is_short(joined[0]) else []
+
+    def _is_short(self, draft: _Draft) -> bool:
+        start, end = self.range(draft)
+        return end - start < MIN_CHARACTERS
+
+    def range(self, draft: _Draft) -> tuple[int, int]:
+        """The draft's range in the file, stripped."""
+        page = self.page
+        text = page.text
+        start, end = draft.pieces[0].start, draft.pieces[-1].end
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        if not page.segments:
+            return start, end
+        return page.origin(start), page.origin(end - 1) + page.width(end - 1)
+
+
+class _Assembly:
+    """Turns drafts into chunks with their metadata."""
+
+    def __init__(self, book: Book, page: Page, splitter: _Splitter) -> None:
+        self._book = book
+        self._page = page
+        self._splitter = splitter
+
+    def chunks(self, drafts: list[_Draft], identity: LessonKeys) -> PageChunks:
+        page, splitter = self._page, self._splitter
+        ranges = [splitter.range(draft) for draft in drafts]
+        texts = [page.source[start:end] for start, end in ranges]
+        embedded = tuple(
+            splitter.budget.cut(splitter.embedded(draft), splitter.embedded_size(draft))
+            for draft in drafts
+        )
+        scope = identity.scope(self._book.id, page)
+        hashes = [sha256(text) for text in texts]
+        ids = chunk_ids(scope, hashes)
+        parent = parent_id(scope)
+        lines = _line_numbers(page.source, ranges)
+        now = utc_now()
+        chunks: list[Chunk] = []
+        for index, (text, (start, end)) in enumerate(zip(texts, ranges, strict=True)):
+            section = splitter.sections[drafts[index].section]
+            count = len(text.split())
+            chunks.append(
+                Chunk(
+                    id=ids[index],
+                    text=text,
+                    book_id=self._book.id,
+                    source_file=page.source_file,
+                    module=page.module,
+                    chapter=page.chapter,
+                    lesson=page.lesson,
+                    page_title=page.title,
+                    section_title=section.title,
+                    section_path=section.path,
+                    breadcrumb=breadcrumb(self._book, page, section.path),
+                    source_url=_url(page, section),
+                    language=page.language,
+                    hardware_tier=page.hardware_tier,
+                    proficiency_level=page.proficiency_level,
+                    layer=page.layer,
+                    char_start=start,
+                    char_end=end,
+                    line_start=lines[index][0],
+                    line_end=lines[index][1],
+                    parent_doc_id=parent,
+                    chunk_index=index,
+                    total_chunks=len(texts),
+                    prev_chunk_id=ids[index - 1] if index else None,
+                    next_chunk_id=ids[index + 1] if index + 1 < len(ids) else None,
+                    content_hash=hashes[index],
+                    source_file_hash=page.source_hash,
+                    embedded_hash=sha256(embedded[index]),
+                    created_at=now,
+                    updated_at=now,
+                    word_count=max(1, count),
+                    token_count=max(1, int(count * 1.3)),
+                    char_count=len(text),
+                )
+            )
+        return PageChunks(tuple(chunks), embedded)
+
+
+def _url(page: Page, section: Section) -> str:
+    return f"{page.url}#{section.anchor}" if section.anchor else page.url
+
+
+def _line_numbers(source: str, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The first and last line of each range, counted from 1; ranges are in order."""
+    numbers: list[tuple[int, int]] = []
+    at, line = 0, 1
+    for start, end in ranges:
+        first = line + source.count("\n", at, start)
+        line = first + source.count("\n", start, end)
+        numbers.append((first, line))
+        at = end
+    return numbers

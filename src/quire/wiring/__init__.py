@@ -1,0 +1,7 @@
+"""Settings → Library: opens every resource, closes it; the only place that picks adapters."""
+
+from __future__ import annotations
+
+from quire.wiring.library import Ask, BookSummary, Library, PartHealth
+
+__all__ = ["Ask", "BookSummary", "Library", "PartHealth"]

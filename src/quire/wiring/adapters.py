@@ -1,0 +1,81 @@
+"""Which adapter stands behind each port, chosen from the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quire.embedding.port import Embedder
+from quire.errors import InvalidSetting
+from quire.index.port import Index
+from quire.settings import Settings
+
+if TYPE_CHECKING:
+    from agents import Model
+
+
+def open_embedder(settings: Settings) -> Embedder:
+    """The embedder of `QUIRE_EMBEDDER`; a remote one needs its key."""
+    match settings.embedder:
+        case "minilm":
+            from quire.embedding.minilm import MinilmEmbedder
+
+            return MinilmEmbedder(
+                settings.models_path,
+                precision=settings.embedder_precision,
+                threads=settings.threads or None,
+            )
+        case "openai":
+            from quire.embedding.openai import OpenAIEmbedder
+
+            if settings.openai_api_key is None:
+                raise InvalidSetting("OPENAI_API_KEY: needed by QUIRE_EMBEDDER=openai")
+            return OpenAIEmbedder(
+                key=settings.openai_api_key.get_secret_value(), base_url=settings.openai_base_url
+            )
+        case "cohere":
+            from quire.embedding.cohere import CohereEmbedder
+
+            if settings.cohere_api_key is None:
+                raise InvalidSetting("COHERE_API_KEY: needed by QUIRE_EMBEDDER=cohere")
+            return CohereEmbedder(
+                key=settings.cohere_api_key.get_secret_value(), model=settings.cohere_model
+            )
+
+
+async def open_index(settings: Settings) -> Index:
+    """Qdrant Edge in the data folder, or the server of `QDRANT_URL`."""
+    if settings.qdrant_url is None:
+        from quire.index.edge import EdgeIndex
+
+        return await EdgeIndex.open(
+            settings.index_path, collection=settings.qdrant_collection_name
+        )
+    from quire.index.server import ServerIndex
+
+    key = settings.qdrant_api_key
+    return await ServerIndex.open(
+        settings.qdrant_url,
+        api_key=key.get_secret_value() if key else None,
+        collection=settings.qdrant_collection_name,
+    )
+
+
+def open_model(settings: Settings, embedder: Embedder) -> tuple[Model, str]:
+    """Who drafts answers, and the name it goes by in responses."""
+    if settings.model == "openai":
+        if settings.openai_api_key is None and settings.openai_base_url is None:
+            raise InvalidSetting("OPENAI_API_KEY: needed by QUIRE_MODEL=openai")
+        from quire.llm import build_model
+
+        key = settings.openai_api_key
+        model = build_model(
+            settings.openai_model,
+            api_key=key.get_secret_value() if key else None,
+            base_url=settings.openai_base_url,
+            api=settings.openai_api,
+            timeout=settings.model_timeout,
+        )
+        return model, settings.openai_model
+    from quire.answering.extractive import MODEL_NAME, ExtractiveModel
+
+    return ExtractiveModel(embedder=embedder), MODEL_NAME

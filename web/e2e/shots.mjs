@@ -1,0 +1,93 @@
+/** Screenshots of the main states, into docs/img: `npm run shots [-- name …]`. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { launch } from "./browser.mjs";
+import { startServer } from "./server.mjs";
+
+const target = process.env.SHOTS ?? fileURLToPath(new URL("../../docs/img", import.meta.url));
+const only = process.argv.slice(2);
+mkdirSync(target, { recursive: true });
+
+const server = await startServer();
+const browser = await launch();
+
+async function shot(name, options, steps) {
+  if (only.length > 0 && !only.some((wanted) => name.startsWith(wanted))) return;
+  const { path = "/", width = 1280, height = 800, ...more } = options;
+  const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: 1.5, ...more });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => console.error(`${name}: ${error}`));
+  page.on("console", (message) => message.type() === "error" && console.error(`${name}: ${message.text()}`));
+  await page.goto(server.url + path);
+  await page.waitForTimeout(400);
+  await steps(page);
+  await page.waitForTimeout(350);
+  await page.screenshot({ path: join(target, `${name}.png`) });
+  console.log(`${name}.png`);
+  await context.close();
+}
+
+const ask = async (page, question, wait = true) => {
+  const field = page.getByLabel("Your question").first();
+  await field.fill(question);
+  await field.press("Enter");
+  if (wait) await page.getByRole("button", { name: "Ask again" }).last().waitFor();
+};
+const QUESTION = "What does transient local durability do?";
+
+await shot("welcome", {}, async () => {});
+await shot("welcome-dark", { colorScheme: "dark" }, async () => {});
+await shot("answer", {}, async (page) => ask(page, QUESTION));
+await shot("answer-dark", { colorScheme: "dark" }, async (page) => ask(page, QUESTION));
+await shot("citation", {}, async (page) => {
+  await ask(page, QUESTION);
+  await page.locator(".cite").first().hover();
+  await page.waitForTimeout(500);
+});
+await shot("lesson", { width: 1440, height: 860 }, async (page) => {
+  await ask(page, QUESTION);
+  await page.locator(".cite").first().click();
+  await page.locator("quire-lesson mark").first().waitFor();
+});
+await shot("refusal", {}, async (page) => ask(page, "Which volcano erupted near Naples in the year 79?"));
+await shot("filters", {}, async (page) => {
+  await page.getByLabel("Module").selectOption("ros2");
+  await ask(page, "What is a lifecycle node?");
+});
+await shot("streaming", {}, async (page) => {
+  await ask(page, "What does reliable delivery resend slowly?", false);
+  await page.locator("quire-answer p").first().waitFor();
+  await page.waitForTimeout(200);
+});
+await shot("thread", {}, async (page) => {
+  await ask(page, QUESTION);
+  await ask(page, "What does best effort mean?");
+  await ask(page, "What is a costmap?");
+});
+await shot("urdu", {}, async (page) => ask(page, "کوالٹی آف سروس کیا ہے؟ اردو میں بتائیں"));
+await shot("server-away", {}, async (page) => {
+  await ask(page, QUESTION);
+  await page.route("**/chat/stream", (route) => route.abort());
+  await page.route("**/livez", (route) => route.abort());
+  await ask(page, "And what does volatile mean?", false);
+  await page.getByText("can’t be reached").waitFor();
+});
+const phone = { width: 390, height: 844, hasTouch: true, isMobile: true };
+await shot("phone-welcome", phone, async () => {});
+await shot("phone-answer", phone, async (page) => ask(page, QUESTION));
+await shot("phone-citation", phone, async (page) => {
+  await ask(page, QUESTION);
+  await page.locator(".cite").first().tap();
+  await page.waitForTimeout(500);
+});
+await shot("phone-lesson", { ...phone, colorScheme: "dark" }, async (page) => {
+  await ask(page, QUESTION);
+  await page.locator(".source").first().tap();
+  await page.locator("quire-lesson mark").first().waitFor();
+});
+await shot("tablet", { width: 820, height: 1100 }, async (page) => ask(page, QUESTION));
+
+await browser.close();
+await server.close();
