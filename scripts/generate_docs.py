@@ -32,7 +32,9 @@ def settings_page() -> str:
         else:
             default = "`~/.quire`"
         allowed = _allowed(field.annotation, field.metadata)
-        lines.append(f"| `{field.validation_alias}` | {default} | {allowed} | {field.description} |")
+        lines.append(
+            f"| `{field.validation_alias}` | {default} | {allowed} | {field.description} |"
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,9 @@
 """How a question and a passage become tokens: [CLS] question [SEP] heading path : passage [SEP], type 0 up to the first [SEP], then 1."""
 
+import multiprocessing as mp
+
 import numpy as np
+from tokenizers import Tokenizer
 
 from text import sentences
 
@@ -31,3 +34,25 @@ def context(tokenizer, title: str, text: str) -> dict:
         "head": len(head),
         "spans": spans,
     }
+
+
+def _init(path):
+    global TOK
+    TOK = tokenizer(path)
+
+
+def tokenizer(path) -> Tokenizer:
+    t = Tokenizer.from_file(str(path))
+    t.no_padding()
+    t.no_truncation()
+    return t
+
+
+def _contexts(pairs):
+    return [context(TOK, title, text) for title, text in pairs]
+
+
+def contexts_of(pairs, tok_path, workers):
+    step = 400
+    with mp.get_context("fork").Pool(workers, _init, (str(tok_path),)) as pool:
+        return [c for part in pool.imap(_contexts, [pairs[i : i + step] for i in range(0, len(pairs), step)]) for c in part]

@@ -6,7 +6,7 @@ import lzma
 import numpy as np
 import torch
 
-from encode import MAX_SENTENCES, NO_SENTENCE, question_ids
+from encode import MAX_SENTENCES, NO_SENTENCE, contexts_of, question_ids, tokenizer
 from metrics import auroc, crossfit, holds, ndcg, page_recall, same
 from model import Store, embed_all, segment_lse, segment_mean
 
@@ -28,10 +28,8 @@ def pages_of(ids, chunks):
 
 
 class Bench:
-    def __init__(self, sets, tok, body, device, workers, tok_path):
-        from train import contexts_of
-
-        self.sets, self.device = sets, device
+    def __init__(self, sets, tok_path, workers):
+        self.sets, tok = sets, tokenizer(tok_path)
         pairs, questions, self.first = [], [], {}
         for name, s in sets.items():
             if name == "rgb":
@@ -46,11 +44,16 @@ class Bench:
         self.contexts = contexts_of(pairs, tok_path, workers)
         self.pairs = pairs
         self.q_ids = question_ids(tok, questions)
+        self.tok = tok
+
+    def place(self, body, device):
+        """The GPU part: embeddings and retrieval."""
+        self.device = device
         self.store = Store(self.q_ids, self.contexts, device)
         self.vc = embed_all(body, [c["ids"] for c in self.contexts], device)
         self.vq = embed_all(body, self.q_ids, device)
         self.retrieve()
-        self.sentence_vectors(tok, body)
+        self.sentence_vectors(self.tok, body)
 
     def retrieve(self):
         self.cand, self.cos, self.lists = {}, {}, {}
@@ -106,7 +109,7 @@ class Bench:
             b = self.store.batch(q, c, torch.zeros(len(q), dtype=torch.bool, device=self.device))
             token, first = 0, 0
             for m in models:
-                with torch.autocast("cuda", torch.bfloat16):
+                with torch.autocast(self.device, torch.bfloat16):
                     t, f = m(b)
                 token, first = token + t / len(models), first + f / len(models)
             where = torch.nonzero(b["number"] != NO_SENTENCE).squeeze(1)

@@ -26,7 +26,7 @@ def padded_attention(q, k, v, cu, longest):
 
 
 def attention(q, k, v, cu, longest):
-    if varlen_attn is not None and q.dtype == torch.bfloat16:
+    if varlen_attn is not None and q.is_cuda and q.dtype == torch.bfloat16:
         return varlen_attn(q.contiguous(), k.contiguous(), v.contiguous(), cu, cu, longest, longest)
     return padded_attention(q, k, v, cu, longest)
 
@@ -194,7 +194,7 @@ def embed_all(body, rows, device, tokens=400_000):
     while i < len(order):
         step = max(1, tokens // (min(len(rows[order[i]]), 254) + 2))
         pick = order[i : i + step]
-        with torch.autocast("cuda", torch.bfloat16):
+        with torch.autocast(device, torch.bfloat16):
             out[torch.from_numpy(pick.copy()).to(device)] = embed(body, plain([rows[j] for j in pick], device))
         i += step
     return out

@@ -1,13 +1,12 @@
 """Trains the reader on one GPU in minutes. Everything is packed and lives on the device; the schedule follows the clock.
 
-    python train.py --pack .data/pack2 --out $OUT --seconds 500 --seed 1
+    python train.py --pack .data/pack2 --out OUT --total 530 --compile
 """
 
 import argparse
 import json
 import lzma
 import math
-import multiprocessing as mp
 import re
 import threading
 import time
@@ -15,13 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+import torch._dynamo
 import torch.nn.functional as F
 from safetensors.torch import save_file
-from tokenizers import Tokenizer
 
 import evaluate
 from adversarial import move, swap_text
-from encode import MAX_SENTENCES, NO_SENTENCE, context, question_ids
+from encode import MAX_SENTENCES, NO_SENTENCE, contexts_of, question_ids, tokenizer
 from model import Reader, Store, embed_all, load_body, segment_lse, segment_mean
 from text import normal
 
@@ -29,6 +28,7 @@ SHARE = {"medquad": 0.5, "pubmedqa": 0.5, "qamr": 0.6, "boolq": 0.7, "docs_headi
 NO_NEGATIVES = {"qamr", "quac", "doqa", "pos_swap"}  # questions that lean on their passage
 POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE = 0, 1, 2, 3
 T0 = time.time()
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def log(*parts):
@@ -36,28 +36,6 @@ def log(*parts):
 
 
 # --- preparation -------------------------------------------------------------------------------------------------------
-
-
-def _init(path):
-    global TOK
-    TOK = tokenizer(path)
-
-
-def tokenizer(path) -> Tokenizer:
-    t = Tokenizer.from_file(str(path))
-    t.no_padding()
-    t.no_truncation()
-    return t
-
-
-def _contexts(pairs):
-    return [context(TOK, title, text) for title, text in pairs]
-
-
-def contexts_of(pairs, tok_path, workers):
-    step = 400
-    with mp.get_context("fork").Pool(workers, _init, (str(tok_path),)) as pool:
-        return [c for part in pool.imap(_contexts, [pairs[i : i + step] for i in range(0, len(pairs), step)]) for c in part]
 
 
 def without(c: dict, drop) -> dict:
@@ -383,7 +361,7 @@ def segment_kl(t, s, segment, n):
 
 def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
     torch.manual_seed(seed)
-    model = Reader(args.dropout).cuda()
+    model = Reader(args.dropout).to(DEVICE)
     if init is None:
         load_body(model.body, str(args.pack / "init.safetensors"))
         for layer in (model.token, model.first):
@@ -392,12 +370,16 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
     else:
         model.load_state_dict(init)
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
+    if args.compile:
+        torch._dynamo.config.suppress_errors = True
+        for layer in model.body.layers:
+            layer.compile(dynamic=True)
     heads = [p for n, p in model.named_parameters() if not n.startswith("body")]
     body_decay = [p for n, p in model.named_parameters() if n.startswith("body") and p.ndim > 1]
     body_plain = [p for n, p in model.named_parameters() if n.startswith("body") and p.ndim == 1]
     lr = lr or args.lr
     groups = [{"params": body_decay, "weight_decay": 0.01, "top": lr}, {"params": body_plain, "weight_decay": 0.0, "top": lr}, {"params": heads, "weight_decay": 0.0, "top": 2 * lr}]
-    opt = torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), fused=True)
+    opt = torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
     source = stream(plan, seed, args.tokens, args.cloze_epochs)
     begin, step, seen, sums = time.time(), 0, 0, {}
     while True:
@@ -405,16 +387,16 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
         if progress >= 1:
             break
         epoch, batch = next(source)
-        items = {k: torch.from_numpy(np.ascontiguousarray(v)).cuda(non_blocking=True) for k, v in batch.items()}
+        items = {k: torch.from_numpy(np.ascontiguousarray(v)).to(DEVICE, non_blocking=True) for k, v in batch.items()}
         rate = min(1.0, step / 200) * 0.5 * (1 + math.cos(math.pi * progress))
         for grp in opt.param_groups:
             grp["lr"] = grp["top"] * rate
         target = None
         if teachers:
-            with torch.no_grad(), torch.autocast("cuda", torch.bfloat16):
+            with torch.no_grad(), torch.autocast(DEVICE, torch.bfloat16):
                 outs = [outputs(t, store, items) for t in teachers]
             target = {k: sum(o[k] for o in outs) / len(outs) for k in ("start", "end", "evidence", "answerable", "relevant")}
-        with torch.autocast("cuda", torch.bfloat16):
+        with torch.autocast(DEVICE, torch.bfloat16):
             o = outputs(model, store, items)
         loss, parts = loss_of(model, o, items, target)
         opt.zero_grad(set_to_none=True)
@@ -434,9 +416,9 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
             log(f"step {step} epoch {epoch} {took:.0f}s {seen / took:.0f} items/s", " ".join(f"{k} {float(v) / args.report:.3f}" for k, v in sums.items()))
             sums = {}
     log(f"done: {step} steps, epoch {epoch}, {seen} items, {seen / seconds:.0f} items/s")
-    model.load_state_dict(average)
-    model.eval()
-    return model
+    final = Reader(0.0).to(DEVICE).eval()
+    final.load_state_dict(average)
+    return final
 
 
 def save(state: dict, out: Path, name: str, limit: int = 15_500_000) -> None:
@@ -459,7 +441,9 @@ def main() -> None:
     ap = argparse.ArgumentParser()
     ap.add_argument("--pack", type=Path, default=Path(".data/pack2"))
     ap.add_argument("--out", type=Path, required=True)
-    ap.add_argument("--seconds", type=float, nargs="+", default=[240.0], help="one model per value; the last one distils from the others with --distil")
+    ap.add_argument("--total", type=float, default=530, help="seconds from the start to the end of the last training")
+    ap.add_argument("--split", type=float, nargs="+", default=[1.0], help="one model per value, as shares of the training time; the last one distils from the others with --distil")
+    ap.add_argument("--compile", action="store_true")
     ap.add_argument("--distil", action="store_true")
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--lr", type=float, default=2.5e-4)
@@ -473,36 +457,44 @@ def main() -> None:
     ap.add_argument("--workers", type=int, default=16)
     args = ap.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    sets = json.load(lzma.open(args.pack / "eval.json.xz"))
+    bench = evaluate.Bench(json.load(lzma.open(args.pack / "eval.json.xz")), args.pack / "tokenizer.json", args.workers)
     d = prepare(args.pack, args.workers, args.fraction)
     tok = tokenizer(args.pack / "tokenizer.json")
     ids = question_ids(tok, d["questions"])
     log("device")
     torch.backends.cuda.matmul.allow_tf32 = True
-    store = Store(ids, d["contexts"], "cuda")
-    body = Reader(0.0).body.cuda().eval()
+    store = Store(ids, d["contexts"], DEVICE)
+    body = Reader(0.0).body.to(DEVICE).eval()
     load_body(body, str(args.pack / "init.safetensors"))
-    vc = embed_all(body, [c["ids"] for c in d["contexts"][: len(d["passages"])]], "cuda")
-    vq = embed_all(body, ids, "cuda")
+    vc = embed_all(body, [c["ids"] for c in d["contexts"][: len(d["passages"])]], DEVICE)
+    vq = embed_all(body, ids, DEVICE)
     log("embedded")
     negs = negatives(d, vc, vq)
     log("negatives", sum(len(x) for x in negs))
     lengths = np.array([len(x) for x in ids]), np.array([len(c["ids"]) for c in d["contexts"]])
     plan = Plan(d, negs, *lengths, None, args.adv, args.neg)
-    bench = evaluate.Bench(sets, tok, body, "cuda", args.workers, args.pack / "tokenizer.json")
+    bench.place(body, DEVICE)
     log("evaluation sets retrieved")
     models, report = [], {"baseline": bench.baseline()}
     log(json.dumps(report["baseline"]))
-    for i, seconds in enumerate(args.seconds):
-        last = i == len(args.seconds) - 1
-        model = fit(args, plan, store, seconds, args.seed + i, models if args.distil and last else ())
+    training = args.total - (time.time() - T0) - 15 * (len(args.split) - 1)
+    for i, share in enumerate(args.split):
+        last = i == len(args.split) - 1
+        seconds = training * share / sum(args.split)
+        if args.distil and last:
+            init = {k: sum(m.state_dict()[k] for m in models) / len(models) for k in models[0].state_dict()}
+            model = fit(args, plan, store, seconds, args.seed + i, models, init, args.lr * 0.8)
+        else:
+            model = fit(args, plan, store, seconds, args.seed + i)
+        save({k: v for k, v in model.state_dict().items() if k != "calibration"}, args.out, "reader")
         report[f"model{i}"] = bench.measure(model)
         log(json.dumps(report[f"model{i}"]))
         models.append(model)
+        (args.out / "metrics.json").write_text(json.dumps(report, indent=1))
     (args.out / "metrics.json").write_text(json.dumps(report, indent=1))
     final = models[-1]
     if len(models) > 1:
-        soup = Reader(0.0).cuda().eval()
+        soup = Reader(0.0).to(DEVICE).eval()
         soup.load_state_dict({k: sum(m.state_dict()[k] for m in models) / len(models) for k in final.state_dict()})
         report["soup"] = bench.measure(soup)
         log("soup", json.dumps(report["soup"]))

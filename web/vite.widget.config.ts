@@ -1,7 +1,10 @@
 /** Builds widget.js: one self-contained script for any docs site. */
 import { defineConfig } from "vite";
 
+import { minifyCss } from "./minify-css.ts";
+
 export default defineConfig({
+  plugins: [minifyCss()],
   publicDir: false,
   define: { "process.env.NODE_ENV": '"production"' },
   build: {

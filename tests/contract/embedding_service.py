@@ -61,9 +61,9 @@ async def embedding_service() -> AsyncIterator[Service]:
         body, failure = await prelude(request)
         if failure:
             return failure
-        rows = [
-            {"index": i, "embedding": vector(t, 1536)} for i, t in enumerate(body["input"])
-        ][service.drop :]
+        rows = [{"index": i, "embedding": vector(t, 1536)} for i, t in enumerate(body["input"])][
+            service.drop :
+        ]
         # the protocol doesn't promise an order
         return JSONResponse({"data": rows[::-1], "usage": {"total_tokens": len(rows)}})
 

@@ -15,7 +15,7 @@ from quire.embedding.openai import OpenAIEmbedder
 from quire.embedding.port import Embedder
 from quire.embedding.remote import RemoteEmbedder
 from quire.errors import ConfigurationError, EmbedderUnavailable
-from quire.testing import HashEmbedder
+from quire.testing.embedding import HashEmbedder
 from tests.contract.embedding_service import Service, embedding_service
 
 TEXTS = ["A topic is a named bus.", "Nodes exchange messages.", "x", "", "né ünïcode 机器人 🤖"]

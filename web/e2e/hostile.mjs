@@ -42,7 +42,7 @@ function random(seed) {
   return (below) => {
     state = Math.imul(state ^ (state >>> 15), 2246822519) >>> 0;
     state = Math.imul(state ^ (state >>> 13), 3266489917) >>> 0;
-    return (state ^ (state >>> 16)) % below >>> 0;
+    return ((state ^ (state >>> 16)) >>> 0) % below;
   };
 }
 

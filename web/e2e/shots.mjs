@@ -57,7 +57,7 @@ await shot("filters", {}, async (page) => {
   await ask(page, "What is a lifecycle node?");
 });
 await shot("streaming", {}, async (page) => {
-  await ask(page, "What does reliable delivery resend slowly?", false);
+  await ask(page, "What is a lifecycle node? Slowly.", false);
   await page.locator("quire-answer p").first().waitFor();
   await page.waitForTimeout(200);
 });

@@ -18,6 +18,7 @@ from quire.answering.ports import (
     Support,
 )
 from quire.answering.question import Limits, Question, SelectionSource
+from quire.answering.topics import topic_summary
 
 if TYPE_CHECKING:
     from quire.answering.extractive import ExtractiveModel
@@ -40,6 +41,7 @@ __all__ = [
     "Support",
     "Claim",
     "standalone_question",
+    "topic_summary",
     "verify_citation",
 ]
 

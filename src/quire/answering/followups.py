@@ -23,8 +23,9 @@ _PEOPLE: Final = re.compile(r"\b(?:he|him|his|she|her|hers)\b", re.IGNORECASE)
 _POSSESSIVE: Final = frozenset(("its", "their", "theirs", "his", "her", "hers"))
 _EMPTY_IT: Final = re.compile(
     r"\b(?:is|was|would|will|does|if|how|make|makes|made|find|takes?|worth)\s+it\s+"
-    r"(?:possible|necessary|true|better|best|safe|legal|okay|ok|worth|good|bad|take|mean|hard|easy|"
-    r"common|normal|important|that|to)\b|\bit(?:'s| is| was)\s+(?:possible|necessary|true|better)\b",
+    r"(?:possible|necessary|true|better|best|safe|legal|okay|ok|worth|good|bad|take|mean|hard|"
+    r"easy|common|normal|important|that|to)\b"
+    r"|\bit(?:'s| is| was)\s+(?:possible|necessary|true|better)\b",
     re.IGNORECASE,
 )
 _CONJUNCTION: Final = re.compile(
@@ -50,21 +51,21 @@ _CHANGE: Final = re.compile(
     r"(?:new|different|another|unrelated) (?:topic|question|subject)|on another note|anyway)\b",
     re.IGNORECASE,
 )
-_VERBS: Final = frozenset(
-    (
-        "come came arrive go goes went work works happen happens happened tell told know knew give "
-        "gave find found mean means meant think thought want wants wanted need take takes took play "
-        "plays played see saw say says said ask help show start started begin began end ended put "
-        "run try keep become became look allow cause change differ exist include involve explain "
-        "describe define list compare discuss elaborate provide recommend suggest learn understand "
-        "create created build built handle apply affect affects support supports compare explain "
-        "main major important good best better different specific certain possible available new "
-        "old first last next many often usually typically generally really actually exactly info "
-        "information detail details example examples thing things way ways kind kinds type types "
-        "difference differences part parts number amount time times people someone anyone "
-        "something anything lot today now currently currently happened called"
-    ).split()
+_VAGUE: Final = (
+    "come came arrive go goes went work works happen happens happened tell told know knew "
+    "give gave find found mean means meant think thought want wants wanted need take takes "
+    "took play plays played see saw say says said ask help show start started begin began "
+    "end ended put run try keep become became look allow cause change differ exist include "
+    "involve explain describe define list compare discuss elaborate provide recommend "
+    "suggest learn understand create created build built handle apply affect affects "
+    "support supports main major important good best better different specific certain "
+    "possible available new old first last next many often usually typically generally "
+    "really actually exactly info information detail details example examples thing things "
+    "way ways kind kinds type types difference differences part parts number amount time "
+    "times people someone anyone something anything lot today now currently called "
 )
+_VERBS: Final = frozenset(_VAGUE.split())
+"""Verbs and vague nouns: they are in many questions and the topic of none."""
 _BEFORE_THINGS: Final = frozenset(
     ("a", "an", "the", "of", "in", "on", "with", "about", "for", "between", "is", "are", "by")
 )
@@ -194,14 +195,16 @@ def _topics(asked: Sequence[str], answers: Sequence[str]) -> list[_Topic]:
     found: dict[frozenset[str], _Topic] = {}
     for age, text in enumerate(reversed(asked)):
         leaning = any(p.search(text) for p in (_PEOPLE, _THINGS, _THING))
-        for phrase in _phrases(text):
+        for phrase in phrases_of(text):
             stems = _own_words(phrase)
             if not stems or stems in found:
                 continue
             taken_up = min(3, max(spoken[stem] for stem in stems))
             again = max(repeated[stem] for stem in stems) - 1
             name = phrase in text[1:] and bool(re.search(r"[A-Z]", phrase))
-            weight = 0.75**age * (0.5 if leaning else 1.0) * (1 + 0.5 * taken_up + 0.4 * min(again, 3))
+            weight = (
+                0.75**age * (0.5 if leaning else 1.0) * (1 + 0.5 * taken_up + 0.4 * min(again, 3))
+            )
             weight *= (1.4 if name else 1.0) * (1.2 if len(stems) > 1 else 1.0)
             weight *= 1.3 if _is_named_thing(phrase, text) else 1.0
             last = phrase.split()[-1].lower()
@@ -225,7 +228,7 @@ def _distinct(topics: Iterable[_Topic]) -> Iterator[_Topic]:
             yield topic
 
 
-def _phrases(text: str) -> Iterator[str]:
+def phrases_of(text: str) -> Iterator[str]:
     """Runs of words that carry meaning, in order: the things an earlier question named."""
     text = _OPENERS.sub("", markup.plain(text))
     run: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from quire.answering.question import Limits, Question
@@ -35,21 +36,20 @@ _PRINTS: Final = re.compile(
 )
 
 
-def commands(text: str) -> list[tuple[int, int]]:
+@lru_cache(maxsize=2048)
+def commands(text: str) -> tuple[tuple[int, int], ...]:
     """Spans of a passage that give a model orders, each to the end of its paragraph.
 
     The book is data: these spans are never evidence for a sentence.
     """
     found: list[tuple[int, int]] = []
     for match in (*_OVERRIDES.finditer(text), *_PRINTS.finditer(text)):
-        start = max(text.rfind("\n\n", 0, match.start()) + 2, 0) if match.start() else 0
-        if text.rfind("\n\n", 0, match.start()) < 0:
-            start = 0
+        paragraph = text.rfind("\n\n", 0, match.start())
+        start = paragraph + 2 if paragraph >= 0 else 0
         before = max(text.rfind(mark, start, match.start()) for mark in (". ", "! ", "? ", "\n"))
-        begin = before + 1 if before > start else start
         end = text.find("\n\n", match.end())
-        found.append((begin, len(text) if end < 0 else end))
-    return sorted(found)
+        found.append((max(start, before + 1), len(text) if end < 0 else end))
+    return tuple(sorted(found))
 
 
 _EXTRACTION: Final = re.compile(
@@ -58,7 +58,7 @@ _EXTRACTION: Final = re.compile(
     r"\b(?:(?:your|the|internal) (?:(?:full|entire|exact|original|initial|complete|hidden|secret|"
     r"own|very|first) )*(?:system|initial|hidden|secret|original|developer) "
     r"(?:prompts?|instructions?|messages?|rules|configuration)|your (?:\w+ ){0,2}"
-    r"(?:instructions?|prompts?)\b|(?:instructions?|prompts?) (?:that )?you (?:were|have been) given)"
+    r"(?:instructions?|prompts?)\b|(?:instructions?|prompts?) (?:that )?you (?:were|are) given)"
     r"|\bwhat (?:is|are|was|were) your (?:\w+ ){0,2}(?:instructions?|prompts?)\b"
     r"|\bwhat (?:were|are) you (?:told|not supposed to (?:tell|say))\b|\bi was instructed to\b"
     r"|\bmy instructions are\b|\bsystemPrompt\b"

@@ -11,7 +11,7 @@ from quire.answering import markup
 
 _CODE: Final = re.compile(
     r"(?P<fence>^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z))"
-    r"|(?P<ticks>`+)(?!`)[^\n]*?[^`](?P=ticks)(?!`)",
+    r"|(?<![\\`])(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)",
     re.DOTALL | re.MULTILINE,
 )
 _ACTIVE: Final = re.compile(
@@ -24,13 +24,11 @@ _IMAGE: Final = re.compile(r"!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[
 _LINK: Final = re.compile(
     r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^()\s<>]*(?:\([^()]*\)[^()\s<>]*)*)>?[^()]*\)"
 )
-_REFERENCE: Final = re.compile(r"\[([^\[\]]+)\][ \t]?\[[^\[\]]*\]")
+_REFERENCE: Final = re.compile(r"\[([^\[\]]*[^\d\s\[\]][^\[\]]*)\]\[[^\[\]]*\]")
 _DEFINITION: Final = re.compile(r"^[ \t]*\[[^\[\]]+\]:.*$", re.MULTILINE)
 _AUTOLINK: Final = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>")
 _BARE: Final = re.compile(
-    r"(?<![\w`/])(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.|(?:mailto|javascript|data|vbscript|xmpp):)"
-    r"[^\s<>`]+|(?<![\w`.])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
-    re.IGNORECASE,
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.)[^\s<>`\x00]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE
 )
 _MARK: Final = re.compile(
     r"[ \t]*(?<!\w)\[\^?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]|\[\^?[1-9]\d{0,2}\]"
@@ -57,24 +55,29 @@ def outside_code(
     code: Callable[[re.Match[str]], str] = lambda match: match.group(),
 ) -> str:
     """The text with every piece that is no code changed, and code kept (or given to `code`)."""
-    pieces: list[str] = []
-    end = 0
+    result, end = "", 0
     for match in _CODE.finditer(text):
-        pieces += (change(text[end : match.start()]), code(match))
+        result = _joined(_joined(result, change(text[end : match.start()])), code(match))
         end = match.end()
-    pieces.append(change(text[end:]))
-    return "".join(pieces)
+    return _joined(result, change(text[end:]))
+
+
+def _joined(one: str, other: str) -> str:
+    """Two pieces side by side; no backtick meets another's, and none is escaped."""
+    if other.startswith("`"):
+        one = one.rstrip("\\")
+    return f"{one} {other}" if one.endswith("`") and other.startswith("`") else one + other
 
 
 def _code(match: re.Match[str]) -> str:
     if match["fence"] is None:
         return match.group()
-    lines = match.group().rstrip().split("\n")
-    if len(lines) < 2 or not lines[-1].strip().startswith(match["mark"]):
-        lines.append(match["mark"])
-    language = re.match(r"[ \t]*[`~]+[ \t]*([\w+#.-]*)", lines[0])
-    lines[0] = match["mark"] + (language[1] if language else "")
-    return "\n".join(lines)
+    mark = match["mark"]
+    first, *inner = match.group().rstrip().split("\n")
+    if inner and inner[-1].strip().startswith(mark):
+        inner.pop()
+    language = re.match(r"[ \t]*[`~]+[ \t]*([\w+#.-]*)", first)
+    return "\n".join((mark + (language[1] if language else ""), *inner, mark))
 
 
 def _prose(text: str, base_url: str | None) -> str:
@@ -87,21 +90,22 @@ def _prose(text: str, base_url: str | None) -> str:
         kept.append(f"[{_inert(label)}]({url})")
         return f"\x00{len(kept) - 1}\x00"
 
+    text = text.replace("`", "")
     for _ in range(4):
         before = text
         text = _ACTIVE.sub("", text)
         text = _COMMENT.sub("", text)
         text = _IMAGE.sub("", text)
         text = _DEFINITION.sub("", text)
-        text = _LINK.sub(link, text)
         text = _REFERENCE.sub(r"\1", text)
+        text = _MARK.sub("", _FOOTNOTE.sub("", text))
+        text = _LINK.sub(link, text)
         text = _AUTOLINK.sub(r"\1", text)
         text = _TAG.sub(lambda m: "" if _is_html(m.group()) else m.group(), text)
         if text == before:
             break
-    text = _MARK.sub("", _FOOTNOTE.sub("", text))
     text = _HEADING.sub("", text)
-    text = _BARE.sub(_as_code, text)
+    text = re.sub(r"\\+`", "`", _BARE.sub(_as_code, text))
     text = _inert(text)
     return re.sub("\x00(\\d+)\x00", lambda m: kept[int(m[1])], text)
 

@@ -9,9 +9,10 @@ from fastapi import FastAPI
 
 from quire import __version__
 from quire.api import errors, pages
-from quire.api.bodies import BodyLimitMiddleware
+from quire.api.bodies import BodyLimitMiddleware, JsonByDefaultMiddleware
 from quire.api.headers import SecurityHeadersMiddleware
-from quire.api.routes import chat, health, library as books, search
+from quire.api.routes import chat, health, search
+from quire.api.routes import library as books
 from quire.api.tracing import TraceMiddleware
 from quire.settings import Settings
 from quire.wiring import Library
@@ -33,14 +34,13 @@ def create_app(settings: Settings) -> FastAPI:
             app.state.library = library
             yield
 
-    app = FastAPI(
-        title="Quire", version=__version__, description=DESCRIPTION, lifespan=lifespan
-    )
+    app = FastAPI(title="Quire", version=__version__, description=DESCRIPTION, lifespan=lifespan)
     errors.install(app)
     for routes in (chat, search, books, health):
         app.include_router(routes.router)
     pages.install(app)
     # the last one added is the outermost
+    app.add_middleware(JsonByDefaultMiddleware)
     app.add_middleware(BodyLimitMiddleware, max_bytes=settings.max_body_bytes)
     app.add_middleware(SecurityHeadersMiddleware)
     app.add_middleware(TraceMiddleware)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quire.api.errors import problem
@@ -60,3 +60,24 @@ class BodyLimitMiddleware:
             {"Connection": "close"},
         )
         await response(scope, receive, send)
+
+
+class JsonByDefaultMiddleware:
+    """Reads a body as JSON when the client didn't say what it is.
+
+    `curl -d` announces a form unless told otherwise, and no route takes one. Browsers always
+    send `Origin` with a form that goes to another site; those keep their type and are refused,
+    so that a foreign page can't post to a server on the reader's machine.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Put the type right before the application sees it."""
+        if scope["type"] == "http":
+            headers = MutableHeaders(scope=scope)
+            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind in ("", "application/x-www-form-urlencoded") and "origin" not in headers:
+                headers["content-type"] = "application/json"
+        await self.app(scope, receive, send)

@@ -207,8 +207,7 @@ class ChatResponse(BaseModel):
                 AnswerSentence(text=s.text, citations=list(s.citations)) for s in answer.sentences
             ],
             suggestions=[
-                SuggestedSection(title=s.title, source_url=s.source_url)
-                for s in answer.suggestions
+                SuggestedSection(title=s.title, source_url=s.source_url) for s in answer.suggestions
             ],
             standalone_question=answer.standalone_question,
         )

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     book_id: BookOption = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=1, max=20, help="Passages to retrieve.")
-    ] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, max=20, help="Passages to retrieve.")] = None,
     home: HomeOption = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -24,6 +24,7 @@ from quire.cli.terminal import (
 from quire.errors import NotFound, QuireError
 
 if TYPE_CHECKING:
+    from quire.evaluation.coverage import Coverage
     from quire.evaluation.runs import Run
     from quire.evaluation.scratch import Progress
     from quire.settings import Settings
@@ -256,6 +257,32 @@ def gate(
             err.print("no baseline yet: store this result with --update-baseline")
     if not verdict.passed:
         raise typer.Exit(1)
+
+
+@app.command()
+def coverage(
+    corpus: CorpusOption,
+    home: HomeOption = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Find sections nothing leads to, near-duplicates and broken links; needs no questions."""
+    settings = settings_of(as_json=as_json, home=home)
+
+    async def work() -> Coverage:
+        from quire.evaluation.coverage import evaluate_coverage
+        from quire.evaluation.scratch import indexed
+
+        with progress_bar() as progress:
+            async with indexed(corpus, settings, progress) as book:
+                return await evaluate_coverage(book, progress=progress)
+
+    found = run(work(), as_json=as_json)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        from quire.evaluation.tables import coverage_table
+
+        out.print(coverage_table(found))
 
 
 @app.command()

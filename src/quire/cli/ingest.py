@@ -38,7 +38,9 @@ def ingest(
             "the old one, then switch.",
         ),
     ] = "incremental",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be done.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -49,7 +51,13 @@ def ingest(
         show_plan(settings, path, book_id=book_id, mode=chosen, as_json=as_json)
         return
     job = ingest_book(settings, path, book_id=book_id, mode=chosen, as_json=as_json)
-    if job.status != "completed" or job.files_failed:
+    nothing = job.files_discovered == job.chunks_deleted == 0
+    if nothing and not as_json:
+        err.print(
+            f"[yellow]no pages found in {escape(str(path))}[/]: "
+            "Quire reads .md, .mdx, .rst, .ipynb and .txt"
+        )
+    if job.status != "completed" or job.files_failed or nothing:
         raise typer.Exit(1)
 
 

@@ -27,8 +27,9 @@ def list_models(home: HomeOption = None, as_json: JsonFlag = False) -> None:
     out.print(f"{status.name}  {state}  {size}  [dim]{escape(str(status.folder))}[/]")
     if status.manifest is not None:
         check = status.manifest.check
+        ratio = check.int8_texts_per_second / check.fp32_texts_per_second
         out.print(
-            f"  uses {check.chosen}: int8 is {check.int8_texts_per_second / check.fp32_texts_per_second:.2f} × as fast as fp32 here, "
+            f"  uses {check.chosen}: int8 is {ratio:.2f} × as fast as fp32 here, "
             f"mean cosine {check.cosine:.4f}"
         )
 

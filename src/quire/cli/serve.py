@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,6 +49,8 @@ def listen(settings: Settings, host: str, port: int) -> None:
 
 def is_loopback(host: str) -> bool:
     """Whether nobody but this machine can reach the address."""
+    import ipaddress
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

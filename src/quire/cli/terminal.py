@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
 
 from quire.errors import InputError, QuireError
-from quire.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from quire.settings import Settings
 
 T = TypeVar("T")
 
@@ -35,6 +36,8 @@ BookOption = Annotated[
 
 def settings_of(*, as_json: bool = False, **flags: Any) -> Settings:
     """The settings with this command's flags on top; a bad value ends the command."""
+    from quire.settings import load_settings
+
     try:
         return load_settings(**flags)
     except QuireError as error:
@@ -43,6 +46,8 @@ def settings_of(*, as_json: bool = False, **flags: Any) -> Settings:
 
 def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
     """Run a command's work; a `QuireError` becomes one line (or the error object) and an exit."""
+    import asyncio
+
     try:
         return asyncio.run(work)
     except QuireError as error:
@@ -52,7 +57,7 @@ def run(work: Coroutine[Any, Any, T], *, as_json: bool = False) -> T:
         raise typer.Exit(130) from None
 
 
-def fail(error: QuireError, *, as_json: bool = False) -> Any:
+def fail(error: QuireError, *, as_json: bool = False) -> NoReturn:
     """End the command: 2 when the caller must change something, 1 otherwise."""
     if as_json:
         from quire.api.errors import body_of

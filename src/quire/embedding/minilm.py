@@ -47,9 +47,9 @@ class _Engine:
 class MinilmEmbedder:
     """Embeds with all-MiniLM-L6-v2, in fp32 or int8.
 
-    Both precisions are one vector space with one name: their vectors of a text agree to a cosine
-    of .99, so an index made with one is searched with the other. A text's vector doesn't depend
-    on the texts embedded beside it.
+    Both precisions are one vector space with one name: their vectors of a text agree, on average,
+    to a cosine of .99, so an index made with one is searched with the other. A vector doesn't
+    depend on the texts embedded beside it.
 
     Args:
         cache: Folder of the model files; they are fetched and built there if they are missing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 INK, MUTED, GRID = "var(--ink)", "var(--muted)", "var(--grid)"
@@ -12,7 +12,10 @@ _SCALE = ("#b3342d", "#d9713c", "#e8b04a", "#a9b95a", "#5a9e62", "#2a7f4f")
 
 
 def interval_bars(
-    values: Mapping[str, float], intervals: Mapping[str, tuple[float, float] | None]
+    values: Mapping[str, float],
+    intervals: Mapping[str, tuple[float, float] | None],
+    *,
+    lower_is_better: Collection[str] = (),
 ) -> str:
     """Horizontal bars in 0–1 with their confidence intervals as whiskers."""
     left, width, row = 150, 380, 30
@@ -20,8 +23,10 @@ def interval_bars(
     parts = [_vertical_grid(left, width, 6, height - 26)]
     for number, (name, value) in enumerate(values.items()):
         y = number * row + 12
-        parts.append(_text(left - 10, y + 12, name, anchor="end"))
-        parts.append(_rect(left, y, max(1.0, value * width), 15, ACCENT, radius=2))
+        lower = name in lower_is_better
+        color = SECOND if lower else ACCENT
+        parts.append(_text(left - 10, y + 12, f"{name} ↓" if lower else name, anchor="end"))
+        parts.append(_rect(left, y, max(1.0, value * width), 15, color, radius=2))
         interval = intervals.get(name)
         if interval:
             low, high = (left + min(1.0, max(0.0, edge)) * width for edge in interval)

@@ -100,8 +100,9 @@ class Outline:
 
 def _outlined(page: Page) -> list[OutlinedSection]:
     found = sections(page)
-    starts = [page.origin(page.blocks[section.first].start) for section in found]
-    finish = page.origin(page.blocks[-1].end)
+    ranges = [page.origin(block.start, block.end) for block in page.blocks]
+    starts = [ranges[section.first][0] for section in found]
+    finish = ranges[-1][1]
     outlined: list[OutlinedSection] = []
     for number, section in enumerate(found):
         following = range(number + 1, len(found))

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from quire.evaluation import charts
+from quire.evaluation.comparison import LOWER_IS_BETTER
 from quire.evaluation.runs import Number, Run
 
 WORST = 20
@@ -76,8 +77,9 @@ def _measures(run: Run) -> str:
         f"<tr><td>{escape(k)}</td><td class=n>{_number(v)}</td></tr>" for k, v in other.items()
     )
     return (
-        "<h2>Measures</h2>"
-        + charts.interval_bars(shares, run.intervals)
+        "<h2>Measures</h2><p class=muted>Whiskers are 95 % bootstrap intervals; "
+        "↓ marks measures where less is better.</p>"
+        + charts.interval_bars(shares, run.intervals, lower_is_better=LOWER_IS_BETTER)
         + f'<table style="width:auto;margin-top:14px">{cells}</table>'
     )
 

@@ -69,7 +69,7 @@ def retrieval_run(
     """The run of an evaluation of retrieval."""
     notes: list[str] = []
     if result.skipped:
-        notes.append(f"{result.skipped} questions without a label at this level were left out")
+        notes.append(f"{result.skipped} questions name nothing relevant at this level: left out")
     if result.unresolved:
         some = ", ".join(result.unresolved[:3])
         notes.append(

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from quire.evaluation.comparison import Comparison, MovedQuestion
+from quire.evaluation.coverage import Coverage
 from quire.evaluation.gate import Verdict
 from quire.evaluation.runs import Number, Run
 
@@ -116,6 +117,36 @@ def verdict_table(verdict: Verdict) -> RenderableType:
                 f"[{color}]{title}[/] {escape(id)}: {escape(question.question)}\n"
                 f"    expected {escape(question.expected)}; {escape(question.outcome)}"
             )
+    return Group(*parts)
+
+
+def coverage_table(coverage: Coverage, *, shown: int = 15) -> RenderableType:
+    """What an author should look at, the first of each kind."""
+    parts: list[RenderableType] = [
+        f"{coverage.pages} pages, {coverage.sections} sections, "
+        f"{coverage.questions} questions derived from headings and definitions",
+        f"{coverage.retrieved:.1%} of the sections are found by some question; "
+        f"{coverage.own_recall:.1%} of the questions find their own section",
+    ]
+    lists: tuple[tuple[str, list[str]], ...] = (
+        ("sections no question finds", coverage.never_retrieved),
+        (
+            "near-duplicates",
+            [f"{p.first}  ≈  {p.second}  ({p.cosine:.3f})" for p in coverage.near_duplicates],
+        ),
+        (
+            "broken links",
+            [
+                f"{link.source_file}:{link.line}  {link.target}  ({link.problem})"
+                for link in coverage.broken_links
+            ],
+        ),
+    )
+    for title, lines in lists:
+        parts += ["", f"[bold]{len(lines)} {title}[/]"]
+        parts += [f"  {escape(line)}" for line in lines[:shown]]
+        if len(lines) > shown:
+            parts.append(f"  [dim]… and {len(lines) - shown} more (--json shows all)[/]")
     return Group(*parts)
 
 

@@ -186,11 +186,10 @@ def _stem(word: str) -> str:
 
 @cache
 def _stemmer() -> Any:
-    from py_rust_stemmers import (  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
-        SnowballStemmer,
-    )
+    import py_rust_stemmers
 
-    return SnowballStemmer("english")
+    stemmers: Any = py_rust_stemmers  # has no types
+    return stemmers.SnowballStemmer("english")
 
 
 @cache

@@ -78,6 +78,7 @@ class ServerIndex:
         self._replication_factor = replication_factor
         self._current: Collection | None = None
         self._rebuild_of: ServerIndex | None = None
+        self._owns_client = True
 
     @classmethod
     def open(
@@ -254,6 +255,7 @@ class ServerIndex:
         rebuilt._connection = self._connection
         rebuilt._current = await self._create(embedder)
         rebuilt._rebuild_of = self
+        rebuilt._owns_client = False
         return rebuilt
 
     async def finish_rebuild(self, rebuilt: Index) -> None:
@@ -271,9 +273,9 @@ class ServerIndex:
 
     async def close(self) -> None:
         """Close the client; a rebuild that didn't finish is dropped instead."""
-        if self._rebuild_of is None:
+        if self._owns_client:
             await self._connection.close()
-        elif self._current is not None:
+        elif self._rebuild_of is not None and self._current is not None:
             name, self._current = self._current.name, None
             await self._drop(name)
 

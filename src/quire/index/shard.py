@@ -165,11 +165,9 @@ class Shard:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove these points."""
-        known = [point_id for point_id in ids if is_point_id(point_id)]
+        known: list[engine.PointId] = [point_id for point_id in ids if is_point_id(point_id)]
         if known:
-            self._update(
-                engine.UpdateOperation.delete_points(cast(list[engine.PointId], known)), len(known)
-            )
+            self._update(engine.UpdateOperation.delete_points(known), len(known))
 
     def sync(self) -> None:
         """Return when every update so far survives a power cut."""

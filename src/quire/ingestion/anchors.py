@@ -9,16 +9,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from quire.books import Layout
-from quire.ingestion.blocks import Block
+from quire.ingestion.blocks import Block, scan
 from quire.ingestion.inline import heading_text
 
 _EXPLICIT = re.compile(
     r"\s*\\?\{(?:/\*)?:?\s*(?:[^{}#]*\s)?#([^\s{}\\*]+)[^{}]*?(?:\*/)?\\?\}\s*\Z"
 )
-_NESTED = re.compile(
-    r"^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*)+(?<=[ \t>])#{1,6}[ \t]+(\S.*)$", re.MULTILINE
-)
+_CONTAINER = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
+_ITEM = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_MAX_NESTING = 5
 _ASCII_REMOVED = re.compile(r"[^A-Za-z0-9_ -]")
+_LETTER_SYMBOLS = (("\u24b6", "\u24e9"), ("🄰", "🅉"), ("🅐", "🅩"), ("🅰", "🆉"))
 _NUMBERED = re.compile(r"(.*)_(\d{1,9})\Z", re.DOTALL)
 _VITEPRESS_SPECIAL = re.compile(r"[\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
 
@@ -45,15 +46,15 @@ def anchors(
             title, explicit = split_explicit(block.info)
             anchor = style(title, explicit)
             hidden = block.level == 1 and layout in ("docusaurus", "plain") and not explicit
-            found[index] = Anchored(title, "" if hidden else anchor)
-        elif block.kind in ("quote", "item"):
-            for nested in _nested_headings(text, block):
+            found[index] = Anchored(" ".join(title.split()), "" if hidden else anchor)
+        elif block.kind in ("quote", "item") and text.find("#", block.start, block.end) >= 0:
+            for nested in nested_headings(text[block.start : block.end]):
                 style(*split_explicit(nested))
     return found
 
 
 def split_explicit(raw: str) -> tuple[str, str]:
-    """(plain text, explicit id or '') of a raw heading; `{#id}`, `{ #id }`, `{/* #id */}`."""
+    """(text, explicit id or '') of a raw heading; `{#id}`, `{ #id }`, `{/* #id */}`."""
     if raw.endswith("}"):
         found = _EXPLICIT.search(raw)
         if found:
@@ -175,10 +176,19 @@ def _kept(char: str) -> bool:
     if char in " -_":
         return True
     category = unicodedata.category(char)
-    return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or "\u24b6" <= char <= "\u24e9"
+    if category[0] in "LM" or category in ("Nd", "Nl", "Pc"):
+        return True
+    return any(first <= char <= last for first, last in _LETTER_SYMBOLS)
 
 
-def _nested_headings(text: str, block: Block) -> Iterator[str]:
-    if text.find("#", block.start, block.end) >= 0:
-        for found in _NESTED.finditer(text, block.start, block.end):
-            yield found.group(1).rstrip("# \t\r") if found.group(1).strip("# \t\r") else ""
+def nested_headings(text: str) -> Iterator[str]:
+    """Raw headings inside a quote or a list item; one level of containers at a time."""
+    for _ in range(_MAX_NESTING):
+        inner = _CONTAINER.sub("", text) if text.lstrip().startswith(">") else None
+        text = _ITEM.sub("", text, count=1) if inner is None else inner
+        blocks = scan(text)
+        yield from (block.info for block in blocks if block.kind == "heading")
+        nested = [block for block in blocks if block.kind in ("quote", "item")]
+        if len(nested) != 1 or "#" not in text:
+            return
+        text = text[nested[0].start : nested[0].end]

@@ -308,7 +308,7 @@ class _Scanner:
                 break
             first = line[0]
             if first in _UNDERLINE and not line.strip(first) and indent < 4:
-                title = " ".join(self._lines[at:after]).strip()
+                title = "\n".join([part.strip() for part in lines[at:after]])
                 return self._add("heading", at, after + 1, 1 if first == "=" else 2, title)
             if first in _STARTERS and self._interrupts(after, line):
                 break

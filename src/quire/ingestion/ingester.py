@@ -10,6 +10,7 @@ from pathlib import Path
 from quire.books import Book, load_book
 from quire.embedding.port import Embedder
 from quire.errors import ConfigurationError, QuireError
+from quire.index.copy import copy_book
 from quire.index.port import EmbedderInfo, Index
 from quire.ingestion.ledger import DatabaseLedger, RebuildLedger
 from quire.ingestion.pipeline import BATCH_FILES, BATCH_TEXTS, Pipeline
@@ -17,8 +18,6 @@ from quire.ingestion.plan import Plan
 from quire.ingestion.progress import Meter, ProgressCallback, Report
 from quire.ingestion.state import BookState, Guard, IngestionRecord, IngestionState, LeaseLost
 from quire.models import IngestionMode
-
-_COPIED_AT_ONCE = 256
 
 
 class Ingester:
@@ -145,7 +144,7 @@ class Ingester:
         known = await self._state.load(book.id)
         others = await self._others(book.id)
         copied = await self._index.embedder() == self._space
-        sources = [] if copied else await asyncio.to_thread(_open_all, others)
+        sources = [] if copied else await self._reopen(others, but=book.id)
         ledger = DatabaseLedger(
             self._state, book, embedder=self._space.name, writer=writer, guard=guard
         )
@@ -156,8 +155,9 @@ class Ingester:
         if copied:
             if known is not None:
                 records[book.id] += await self._keep_failed(known, meter.report, rebuilt)
-            for other in others:
-                await _copy(other.book_id, self._index, rebuilt)
+            for other in await self._index.books():
+                if other != book.id:
+                    await copy_book(self._index, rebuilt, other)
         await rebuilt.commit()
         await ledger.begin()
         await self._index.finish_rebuild(rebuilt)
@@ -183,12 +183,27 @@ class Ingester:
                 kept.append(record)
         return kept
 
+    async def _reopen(self, others: Sequence[BookState], *, but: str) -> list[Book]:
+        """The other books in their folders; `ConfigurationError` names those that can't be read."""
+        books, lost = await asyncio.to_thread(_open_all, others)
+        known = {other.book_id for other in others} | {but}
+        lost += [
+            f"{name} (not on record)" for name in await self._index.books() if name not in known
+        ]
+        if lost:
+            raise ConfigurationError(
+                "another embedder needs every book to be embedded again, and these can't be read: "
+                f"{'; '.join(lost)}; put them back, or remove them from the index first",
+                details={"books": lost},
+            )
+        return books
+
     async def _others(self, book_id: str) -> list[BookState]:
         states = [await self._state.load(other) for other in await self._state.book_ids()]
         return [state for state in states if state and state.book_id != book_id]
 
 
-def _open_all(states: Sequence[BookState]) -> list[Book]:
+def _open_all(states: Sequence[BookState]) -> tuple[list[Book], list[str]]:
     books: list[Book] = []
     lost: list[str] = []
     for state in states:
@@ -196,21 +211,4 @@ def _open_all(states: Sequence[BookState]) -> list[Book]:
             books.append(load_book(Path(state.root), book_id=state.book_id))
         except QuireError as error:
             lost.append(f"{state.book_id} ({error.message})")
-    if lost:
-        raise ConfigurationError(
-            "another embedder needs every book to be embedded again, and these can't be read: "
-            f"{'; '.join(lost)}; put them back, or remove them from the index first",
-            details={"books": lost},
-        )
-    return books
-
-
-async def _copy(book_id: str, source: Index, target: Index) -> None:
-    after: str | None = None
-    while True:
-        chunks, after = await source.scroll(book_id, after=after, limit=_COPIED_AT_ONCE)
-        if chunks:
-            points = await source.fetch_points(book_id, [chunk.id for chunk in chunks])
-            await target.upsert(points)
-        if after is None:
-            return
+    return books, lost

@@ -43,10 +43,8 @@ def words(text: str, *, mdx: bool = False) -> str:
 
 
 def heading_text(text: str) -> str:
-    """A heading's text as the site generators see it: markup undone, `{expressions}` kept."""
-    if _MARKUP.search(text):
-        text = _without_markup(text, mdx=False)
-    return " ".join(text.split())
+    """A heading as the site generators see it: markup undone, `{expressions}` and blanks kept."""
+    return _without_markup(text, mdx=False) if _MARKUP.search(text) else text
 
 
 def _without_markup(text: str, mdx: bool) -> str:

@@ -14,7 +14,9 @@ from quire.errors import PageRejected
 from quire.ingestion.anchors import Anchored, anchors
 from quire.ingestion.blocks import Block, scan
 from quire.ingestion.frontmatter import read_front_matter
-from quire.ingestion.inline import heading_text
+from quire.ingestion.inline import words
+from quire.ingestion.notebooks import Segment, read_notebook
+from quire.ingestion.restructured import scan_restructured
 
 Format = Literal["markdown", "mdx", "restructured", "notebook", "text"]
 
@@ -45,8 +47,10 @@ class Page:
     blocks: Sequence[Block]
     headings: Mapping[int, Anchored]
     """Title and anchor of the heading blocks, by index."""
-    segments: Sequence[tuple[int, int]] = ()
-    """For notebooks: (offset in `text`, offset in `source`) where runs of equal characters begin."""
+    segments: Sequence[Segment] = ()
+    """For notebooks: which characters of `text` stand where in `source`."""
+    breaks: frozenset[int] = frozenset()
+    """For notebooks: blocks that begin a cell; no chunk crosses them."""
     title: str
     url: str
     """Without an anchor."""
@@ -61,17 +65,21 @@ class Page:
     front_matter: Mapping[str, Any] = field(default_factory=dict[str, Any])
     warnings: tuple[str, ...] = ()
 
-    def origin(self, offset: int) -> int:
-        """The offset in the file of an offset in `text`."""
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """The range in the file of a range of `text` that is not empty."""
         if not self.segments:
-            return offset
-        at = bisect_right(self.segments, (offset, len(self.source))) - 1
-        here, there = self.segments[max(at, 0)]
-        return there + max(0, offset - here)
+            return start, end
+        first = self._segment(start)
+        last = self._segment(end - 1)
+        ahead = end - 1 - last.here
+        return first.there + start - first.here, last.there + ahead + (1 if ahead else last.width)
 
-    def width(self, offset: int) -> int:
-        """How many characters of the file the character at an offset of `text` takes."""
-        return max(1, self.origin(offset + 1) - self.origin(offset)) if self.segments else 1
+    def _segment(self, offset: int) -> Segment:
+        return self.segments[bisect_right(self.segments, offset, key=_here) - 1]
+
+
+def _here(segment: Segment) -> int:
+    return segment.here
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +106,15 @@ def read_page(book: Book, source_file: str, data: bytes) -> Page | Skipped:
         return Skipped(source_file, "partial")
     source = decode(data, source_file)
     values: Mapping[str, Any] = {}
-    text, segments = source, ()
+    text = source
+    segments: Sequence[Segment] = ()
+    breaks: frozenset[int] = frozenset()
     start = 1 if source.startswith("\ufeff") else 0
     if kind == "notebook":
-        from quire.ingestion.notebooks import read_notebook
-
         notebook = read_notebook(source, source_file)
         text, segments, blocks = notebook.text, notebook.segments, notebook.blocks
+        breaks = frozenset(notebook.breaks)
     elif kind == "restructured":
-        from quire.ingestion.restructured import scan_restructured
-
         blocks = scan_restructured(source, start)
     elif kind == "text":
         blocks = scan_text(source, start)
@@ -140,6 +147,7 @@ def read_page(book: Book, source_file: str, data: bytes) -> Page | Skipped:
         blocks=blocks,
         headings=headings,
         segments=segments,
+        breaks=breaks,
         title=_title(book, source_file, place, values, blocks, headings),
         url=page_address(book, source_file, values),
         language=_language(book, place, values),
@@ -206,16 +214,16 @@ def _title(
     """Front matter, the site's navigation, the first top heading, or the file's name."""
     title = values.get("title")
     if isinstance(title, str | int | float) and str(title).strip():
-        return heading_text(str(title))
+        return words(str(title)) or place.stem
     listed = book.page_titles.get(source_file)
     first = next(
         (headings[index].title for index, block in enumerate(blocks) if index in headings and block.level == 1),
         None,
     )
     if book.layout == "mkdocs" and listed:
-        return heading_text(listed)
+        return words(listed)
     if first or listed:
-        return first or heading_text(listed or "")
+        return first or words(listed or "")
     overview = place.stem.lower() in ("index", "readme") and place.folders
     name = place.folders[-1] if overview else place.stem
     return title_from_name(name) or place.stem

@@ -83,7 +83,8 @@ class PieceMaker:
 
     def _render(self, block: Block, text: str, path: tuple[str, ...], header: str = "") -> str:
         if block.kind == "heading":
-            title = render("heading", text, inline=self._inline)
+            whole = len(text) == block.end - block.start
+            title = render("heading", block.info if whole else text, inline=self._inline)
             return "" if title in path else title
         return render(block.kind, text, info=block.info, header=header, inline=self._inline)
 

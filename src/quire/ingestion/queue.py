@@ -18,7 +18,7 @@ from sqlalchemy import text
 from quire.database import Database
 from quire.errors import ConfigurationError, MissingExtra, StorageUnavailable
 from quire.ingestion.jobs import IngestionJob, Jobs
-from quire.ingestion.runner import Work, execute
+from quire.ingestion.runner import Work, attempt
 from quire.models import IngestionMode
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class JobQueue:
         self._database = database
         self._jobs = jobs
         self._app = _create_app(database.libpq_url)
+        self._app.task(name=_TASK, queue=QUEUE)(self._ingest)
+        self._work: Work | None = None
 
     async def open(self) -> None:
         """Connect, and create Procrastinate's tables if they aren't there."""
@@ -89,12 +91,7 @@ class JobQueue:
 
         Outlives a database that is away for a while.
         """
-
-        async def ingest(job_id: int) -> None:
-            await self._take(job_id, work)
-
-        self._app.tasks.pop(_TASK, None)
-        self._app.task(name=_TASK, queue=QUEUE)(ingest)
+        self._work = work
         look = asyncio.create_task(self._look_for_jobs(), name="look for jobs")
         try:
             while True:
@@ -121,11 +118,11 @@ class JobQueue:
         except StorageUnavailable as error:
             _log.warning("the worker waits: %s", error.message)
 
-    async def _take(self, job_id: int, work: Work) -> None:
-        lease = await self._jobs.claim(job_id)
-        if lease is None:
-            return  # it has ended, or a living worker has it
-        if await execute(self._jobs, lease, work) == "again":
+    async def _ingest(self, job_id: int) -> None:
+        """What Procrastinate calls when a message about a job arrives."""
+        if self._work is None:
+            return
+        if await attempt(self._jobs, job_id, self._work) == "again":
             attempts = (await self._jobs.get(job_id)).attempts
             await self._announce(job_id, delay=min(2**attempts, _LONGEST_DELAY_S))
 
@@ -160,7 +157,7 @@ class JobQueue:
 
         message = self._app.configure_task(
             _TASK,
-            allow_unknown=True,
+            allow_unknown=False,
             queue=QUEUE,
             queueing_lock=f"job {job_id}",
             schedule_in={"seconds": delay} if delay else None,

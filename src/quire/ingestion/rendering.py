@@ -10,11 +10,12 @@ from quire.ingestion.inline import words
 
 _QUOTE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _ALERT = re.compile(r"\A\s*\[![A-Za-z]+\][-+]?[ \t]*")
-_ITEM_MARK = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+")
+_ITEM_MARK = re.compile(r"\A[ \t]*(?:[-*+•]|#\.|\d{1,9}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+")
 _HASHES = re.compile(r"\A\s*#{1,6}[ \t]+|[ \t]+#+[ \t]*\Z")
 _UNDERLINE = re.compile(r"\n[ \t]*(?:=+|-+)[ \t\r]*\Z")
 _FENCE_OPEN = re.compile(r"\A[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})[^\n]*\n?")
 _FENCE_CLOSE = re.compile(r"(?:\A|\n)[ \t]*(?:`{3,}|~{3,})[ \t\r]*\Z")
+_DIRECTIVE = re.compile(r"\A[ \t]*\.\. [\w:-]+::[^\n]*\n?(?:[ \t]+:[\w -]+:[^\n]*\n?)*")
 _TITLE = re.compile(r"""(?:title|filename|file)=(?:"([^"]*)"|'([^']*)')""")
 _LANGUAGE = re.compile(r"\{?\.?([A-Za-z][\w+#.-]*)")
 _VERBATIM = re.compile(r"(?is)<(script|style)\b.*?(?:</\1>|\Z)")
@@ -41,7 +42,8 @@ def render(
     if kind == "fence":
         return _fence(text, info)
     if kind == "code" or kind == "math":
-        return f"{info}\n{_dedent(text)}" if info else _dedent(text)
+        code = _dedent(_DIRECTIVE.sub("", text, count=1))
+        return f"{info}\n{code}" if info else code
     if kind == "table":
         return _table(text, header, inline)
     if kind == "item":

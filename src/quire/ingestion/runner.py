@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Literal
 
 from quire.errors import DependencyError, QuireError, StorageUnavailable
@@ -21,21 +22,42 @@ Outcome = Literal["done", "again"]
 _log = logging.getLogger(__name__)
 
 
-async def execute(
+async def attempt(
     jobs: Jobs,
-    lease: Lease,
+    job_id: int,
     work: Work,
     *,
+    abandoned: bool = False,
     renew_every: float = 2.0,
     progress: ProgressCallback | None = None,
 ) -> Outcome:
-    """Do the work of a claimed job, keep its lease, and store how it ended.
+    """Claim a job if it is free, do its work, keep its lease, and store how it ended.
 
     Returns `again` when it failed for a reason that may pass and attempts are left. Stops
     the work when cancelling is asked for or the lease is lost. Being cancelled itself (the
-    worker shuts down) puts the job back into the queue.
+    worker shuts down) puts the job back into the queue. For `abandoned` see `Jobs.claim`.
     """
-    job = await jobs.get(lease.job_id)
+    claim = asyncio.ensure_future(jobs.claim(job_id, abandoned=abandoned))
+    try:
+        lease = await asyncio.shield(claim)
+        if lease is None:
+            return "done"
+        return await _execute(jobs, lease, work, renew_every, progress)
+    except asyncio.CancelledError:
+        lease = await claim
+        if lease is not None:
+            with suppress(LeaseLost, StorageUnavailable):
+                await jobs.release(lease)
+        raise
+
+
+async def _execute(
+    jobs: Jobs,
+    lease: Lease,
+    work: Work,
+    renew_every: float,
+    progress: ProgressCallback | None,
+) -> Outcome:
     latest: list[Progress] = []
 
     def note(now: Progress) -> None:
@@ -43,15 +65,13 @@ async def execute(
         if progress:
             progress(now)
 
+    job = await jobs.get(lease.job_id)
     run = asyncio.ensure_future(work(job, note, jobs.guard(lease)))
     try:
         cancelled = await _attend(jobs, lease, run, latest, renew_every)
     except LeaseLost:
         _log.warning("job %s was taken over by another worker", lease.job_id)
         return "done"
-    except asyncio.CancelledError:
-        await asyncio.shield(jobs.release(lease))
-        raise
     finally:
         run.cancel()
         await asyncio.gather(run, return_exceptions=True)
@@ -184,11 +204,13 @@ class JobRunner:
 
     async def _attempt(self, job_id: int, progress: ProgressCallback | None) -> Outcome:
         try:
-            lease = await self._jobs.claim(job_id, abandoned=True)
-            if lease is None:
-                return "done"
-            return await execute(
-                self._jobs, lease, self._work, renew_every=self._renew_every, progress=progress
+            return await attempt(
+                self._jobs,
+                job_id,
+                self._work,
+                abandoned=True,
+                renew_every=self._renew_every,
+                progress=progress,
             )
         except StorageUnavailable as error:
             _log.warning("job %s waits for the database: %s", job_id, error.message)

@@ -35,14 +35,16 @@ def sections(page: Page) -> list[Section]:
     """
     found: list[Section] = []
     open_sections: list[int] = []  # indices of the sections the present one stands under
-    starts = [0, *(index for index in page.headings if index > 0)]
+    inner = {*page.headings, *page.breaks} if page.breaks else page.headings
+    starts = [0, *sorted(index for index in inner if 0 < index < len(page.blocks))]
     bounds = [*starts[1:], len(page.blocks)]
     headings_before = False
     for first, last in zip(starts, bounds, strict=True):
         heading = page.headings.get(first)
         if heading is None:
-            found.append(Section(first, last, (), "", 0, None, False))
-            open_sections = [0]
+            found.append(_continued(found, open_sections, first, last))
+            if not open_sections:
+                open_sections = [0]
             continue
         level = page.blocks[first].level
         if level == 1 and not headings_before:
@@ -59,3 +61,13 @@ def sections(page: Page) -> list[Section]:
         found.append(Section(first, last, path, heading.anchor, level, parent, True))
         open_sections.append(len(found) - 1)
     return found
+
+
+def _continued(
+    found: list[Section], open_sections: list[int], first: int, last: int
+) -> Section:
+    """What stands before the first heading, or a notebook cell without one."""
+    if not open_sections:
+        return Section(first, last, (), "", 0, None, False)
+    above = found[open_sections[-1]]
+    return Section(first, last, above.path, above.anchor, above.level, above.parent, False)

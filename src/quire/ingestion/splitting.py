@@ -67,8 +67,9 @@ def chunk_page(
 
     Every character of the page that is neither front matter nor blank belongs to exactly one
     chunk, a chunk's text is an exact slice of the file, stripped, and at least 10 characters
-    long (a page with less gives no chunk). `embedded` is within `max_tokens` as
-    `count_tokens` counts them, heading path included.
+    long (a page with less gives no chunk). Of a notebook, the sources of cells that hold more
+    than a heading are covered, and no chunk crosses a cell. `embedded` is within `max_tokens`,
+    heading path included.
     """
     weight = letters_weight(page.text, page.language)
     splitter = _Splitter(page, Budget(max_tokens, count_tokens, weight))
@@ -89,6 +90,8 @@ class _Splitter:
         drafts: list[_Draft] = []
         for index in range(len(self.sections)):
             drafts.extend(self._split_section(index))
+        if self.page.breaks:
+            return [draft for draft in drafts if draft.word_count and not self._is_short(draft)]
         return self._joined_short(self._joined_tiny(drafts))
 
     def prefix(self, index: int) -> str:
@@ -221,9 +224,7 @@ class _Splitter:
             start += 1
         while end > start and text[end - 1].isspace():
             end -= 1
-        if not page.segments:
-            return start, end
-        return page.origin(start), page.origin(end - 1) + page.width(end - 1)
+        return page.origin(start, end)
 
 
 class _Assembly:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 
-FEATURES = ("top_cosine", "mean_cosine", "cosine_gap", "coverage", "top_coverage", "agreement")
+FEATURES = ("top_score", "top_cosine", "mean_cosine", "section", "headings")
 
 
 def sigmoid(x: float) -> float:
@@ -36,7 +36,7 @@ class Calibration:
 
     embedder: str
     relevance: Logistic
-    """Features of one passage (`cosine`, `coverage`) → it is relevant."""
+    """The `rank_score` of one passage → it is relevant."""
     answerability: Logistic
     """Features of a whole retrieval → its passages answer the question."""
     high: float

@@ -1,21 +1,18 @@
-"""Hybrid search in one book: dense and BM25 candidates, fused, scored, assessed."""
+"""Hybrid search in one book: dense and BM25 candidates, ranked, scored, assessed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, field
 
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
 from quire.index.lexical import Bm25
-from quire.index.port import Candidates, Hit, Index
+from quire.index.port import Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.retrieval.calibration import Calibration, shipped_calibration
 from quire.retrieval.confidence import Policy, assess
-from quire.retrieval.fusion import fuse
+from quire.retrieval.ranking import Candidate, Weights, diversify, rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +21,11 @@ class Tuning:
 
     depth: int = 50
     """Candidates asked of each way of searching."""
-    rrf_k: float = 10.0
-    dense_weight: float = 1.0
-    bm25_weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk found by at least one way, with what each way said of it."""
-
-    chunk: Chunk
-    vector: NDArray[np.float32]
-    cosine: float
-    bm25: float
-    fused: float
+    weights: Weights = field(default_factory=Weights)
+    relevance: float = 1.0
+    """Trade-off of `diversify`; 1 leaves the ranking alone."""
+    assessed: int = 5
+    """Passages the confidence looks at, however many were asked for."""
 
 
 class Searcher:
@@ -50,13 +38,13 @@ class Searcher:
         *,
         calibration: Calibration | None = None,
         policy: Policy = "calibrated",
-        tuning: Tuning = Tuning(),
+        tuning: Tuning | None = None,
     ) -> None:
         self._index = index
         self._embedder = embedder
         self._calibration = calibration or shipped_calibration(embedder.name)
         self._policy: Policy = policy
-        self._tuning = tuning
+        self._tuning = tuning or Tuning()
         self._lexical = Bm25()
 
     async def retrieve(
@@ -72,24 +60,41 @@ class Searcher:
 
         Chunks with equal text count once. `score_threshold` cuts on the calibrated score.
         """
-        found = await self._candidates(book_id, query, filters, top_k)
-        kept = [
-            (candidate, score)
-            for candidate in found
-            if (score := self._score(candidate)) >= score_threshold
-        ][:top_k]
+        ranked = await self.candidates(book_id, query, filters=filters, depth=top_k)
+        above = [c for c in ranked if self._score(c) >= score_threshold]
+        kept = diversify(above, limit=top_k, relevance=self._tuning.relevance)
         passages = tuple(
-            Passage(number=number, chunk=c.chunk, score=score, cosine=c.cosine)
-            for number, (c, score) in enumerate(kept, start=1)
+            Passage(number=number, chunk=c.chunk, score=self._score(c), cosine=c.cosine)
+            for number, c in enumerate(kept, start=1)
         )
         confidence = assess(
             passages,
-            [c.vector for c, _ in kept],
-            features_of([c for c, _ in kept]),
+            [c.vector for c in kept],
+            features_of(kept[: self._tuning.assessed]),
             calibration=self._calibration,
             policy=self._policy,
         )
         return Retrieval(query=query, passages=passages, confidence=confidence, filters=filters)
+
+    async def candidates(
+        self, book_id: str, query: str, *, filters: Filters = Filters(), depth: int = 0
+    ) -> list[Candidate]:
+        """Everything both ways of searching found, ranked, with what each said."""
+        vector = await self._embedder.embed_query(query)
+        stored = await self._index.embedder()
+        if stored is None:
+            return []
+        if stored.name != self._embedder.name:
+            raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
+        found = await self._index.search(
+            book_id,
+            dense=vector,
+            bm25=self._lexical.query(query),
+            filters=filters,
+            limit=max(self._tuning.depth, depth),
+            with_vectors=True,
+        )
+        return rank(found, query=query, vector=vector, weights=self._tuning.weights)
 
     async def document(self, book_id: str, parent_doc_id: str) -> list[Chunk]:
         """All chunks of a page in order; empty when there is none."""
@@ -126,68 +131,19 @@ class Searcher:
             following = chunk[0].next_chunk_id if forward else chunk[0].prev_chunk_id
         return found
 
-    async def _candidates(
-        self, book_id: str, query: str, filters: Filters, top_k: int
-    ) -> list[Candidate]:
-        dense = await self._embedder.embed_query(query)
-        stored = await self._index.embedder()
-        if stored is None:
-            return []
-        if stored.name != self._embedder.name:
-            raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
-        found = await self._index.search(
-            book_id,
-            dense=dense,
-            bm25=self._lexical.query(query),
-            filters=filters,
-            limit=max(self._tuning.depth, top_k),
-            with_vectors=True,
-        )
-        return self._fused(found, dense)
-
-    def _fused(self, found: Candidates, query: NDArray[np.float32]) -> list[Candidate]:
-        tuning = self._tuning
-        hits: dict[str, Hit] = {}
-        for hit in (*found.dense, *found.bm25):
-            hits.setdefault(hit.chunk.id, hit)
-        bm25 = {hit.chunk.id: hit.score for hit in found.bm25}
-        fused = fuse(
-            [
-                (tuning.dense_weight, [hit.chunk.id for hit in found.dense]),
-                (tuning.bm25_weight, [hit.chunk.id for hit in found.bm25]),
-            ],
-            k=tuning.rrf_k,
-        )
-        seen: set[str] = set()
-        candidates: list[Candidate] = []
-        for chunk_id, score in fused:
-            hit = hits[chunk_id]
-            if hit.chunk.content_hash in seen:
-                continue
-            seen.add(hit.chunk.content_hash)
-            assert hit.dense is not None
-            candidates.append(
-                Candidate(
-                    chunk=hit.chunk,
-                    vector=hit.dense,
-                    cosine=float(query @ hit.dense),
-                    bm25=bm25.get(chunk_id, 0.0),
-                    fused=score,
-                )
-            )
-        return candidates
-
     def _score(self, candidate: Candidate) -> float:
-        return self._calibration.relevance.probability({"cosine": candidate.cosine})
+        return self._calibration.relevance.probability({"rank_score": candidate.score})
 
 
 def features_of(candidates: Sequence[Candidate]) -> dict[str, float]:
-    """What the calibrated confidence is computed from."""
-    cosines = sorted((c.cosine for c in candidates), reverse=True)
-    if not cosines:
+    """What the calibrated confidence is computed from, of the best few candidates."""
+    if not candidates:
         return {}
+    cosines = sorted((c.cosine for c in candidates), reverse=True)
     return {
+        "top_score": candidates[0].score,
         "top_cosine": cosines[0],
         "mean_cosine": sum(cosines) / len(cosines),
-        "cosine_gap": cosines[0] - cosines[-1],
+        "section": max(c.section for c in candidates),
+        "headings": max(c.headings for c in candidates),
     }

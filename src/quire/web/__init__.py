@@ -1,0 +1,1 @@
+"""The page and the widget, built by `make web` into `static/`."""

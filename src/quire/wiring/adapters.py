@@ -47,9 +47,7 @@ async def open_index(settings: Settings) -> Index:
     if settings.qdrant_url is None:
         from quire.index.edge import EdgeIndex
 
-        return await EdgeIndex.open(
-            settings.index_path, collection=settings.qdrant_collection_name
-        )
+        return await EdgeIndex.open(settings.index_path, collection=settings.qdrant_collection_name)
     from quire.index.server import ServerIndex
 
     key = settings.qdrant_api_key

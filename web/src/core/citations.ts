@@ -17,13 +17,23 @@ export function placeCitations(root: Node, known: Set<number>, make: (number: nu
     for (const match of text.matchAll(MARK)) {
       const number = Number(match[1]);
       if (!known.has(number)) continue;
-      pieces.push(text.slice(at, match.index), make(number));
+      const before = text.slice(at, match.index);
+      const word = /\S{1,24}$/.exec(before)?.[0] ?? "";
+      pieces.push(before.slice(0, before.length - word.length), glued(word, make(number)));
       at = match.index + match[0].length;
     }
     if (at === 0) continue;
     pieces.push(text.slice(at));
     node.replaceWith(...pieces.filter((piece) => piece !== ""));
   }
+}
+
+/** Keeps a citation on the line of the word it follows. */
+function glued(word: string, button: Node): Node {
+  const span = document.createElement("span");
+  span.className = "glued";
+  span.append(word, button);
+  return span;
 }
 
 /** The text nodes under `root`, in order. */

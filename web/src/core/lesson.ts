@@ -88,12 +88,15 @@ export function markWords(root: Node, quoted: string): Element | undefined {
   const [firstNode, firstOffset] = at[found]!;
   const [lastNode, lastOffset] = at[found + wanted.length - 1]!;
   const last = String.fromCodePoint(lastNode.data.codePointAt(lastOffset)!).length;
-  return wrap(nodes, firstNode, firstOffset, lastNode, closing(lastNode.data, lastOffset + last));
-}
-
-/** Takes the punctuation that ends the quote into the mark. */
-function closing(text: string, end: number): number {
-  return end + (/^[.!?…:;,”’"')\]]+/.exec(text.slice(end))?.[0].length ?? 0);
+  let endNode = lastNode;
+  let end = lastOffset + last;
+  // The punctuation that ends the quote belongs to it, also behind an element (`code`.).
+  const closing = /[^\p{L}\p{N}\s]+$/u.test(quoted.trimEnd()) ? /^[.!?…:;,”’"')\]]+/ : /^(?!)/;
+  end += closing.exec(endNode.data.slice(end))?.[0].length ?? 0;
+  const next = nodes[nodes.indexOf(endNode) + 1];
+  const more = next && end === endNode.data.length ? closing.exec(next.data)?.[0].length : undefined;
+  if (next && more) [endNode, end] = [next, more];
+  return wrap(nodes, firstNode, firstOffset, endNode, end);
 }
 
 function markAll(root: Node): Element | undefined {

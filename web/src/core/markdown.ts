@@ -9,7 +9,12 @@ const TAGS = ["p", "br", "strong", "em", "del", "code", "pre", "ul", "ol", "li",
   "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "a"];
 const ATTRIBUTES = ["href", "start"];
 /** Beyond this a text is shown as it is: no answer is that long, and no parser is fast on everything. */
-const PARSE_LIMIT = 60_000;
+const PARSE_LIMIT = 20_000;
+/** A lesson is split in one go and rendered block by block. */
+const SPLIT_LIMIT = 400_000;
+/** Emphasis is matched pair by pair: thousands of stray marks in one paragraph would take minutes. */
+const MARKS_LIMIT = 400;
+const AUTOLINK_LIMIT = 2_000;
 
 export interface RenderOptions {
   /** Links that do not stand under this address are shown as plain text. */
@@ -25,6 +30,9 @@ const rules: MarkedExtension = {
   tokenizer: {
     // Reference definitions would let one line of text redirect every [1] in the answer.
     def: () => undefined,
+    reflink: () => undefined,
+    emStrong: (_source, masked) => (crowded(masked) ? undefined : false),
+    url: (source) => (source.length > AUTOLINK_LIMIT ? undefined : false),
   },
   renderer: {
     html({ text }: Tokens.HTML | Tokens.Tag): string {
@@ -77,6 +85,14 @@ const rules: MarkedExtension = {
 };
 
 const marked = new Marked(rules);
+
+let counted = { text: "", crowded: false };
+
+/** Whether a paragraph holds too many marks; asked again and again for the same one. */
+function crowded(paragraph: string): boolean {
+  if (counted.text !== paragraph) counted = { text: paragraph, crowded: (paragraph.match(/[*_]/g)?.length ?? 0) > MARKS_LIMIT };
+  return counted.crowded;
+}
 
 function withoutAnchor(tokens: Token[]): Token[] {
   const last = tokens.at(-1);
@@ -157,7 +173,7 @@ export interface Block {
 
 /** The top-level blocks of a text, in order; together they cover it. `source` must be `clean`. */
 export function blocks(source: string): Block[] {
-  if (source.length > PARSE_LIMIT) return [{ source, start: 0, end: source.length }];
+  if (source.length > SPLIT_LIMIT) return [{ source, start: 0, end: source.length }];
   const found: Block[] = [];
   let at = 0;
   for (const token of marked.lexer(source)) {

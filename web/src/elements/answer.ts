@@ -21,7 +21,8 @@ export interface CiteDetail {
 export class QuireAnswer extends LitElement {
   static override styles = [base, prose, css`
     :host { display: block; }
-    .cite {
+    .glued { white-space: nowrap; }
+    .prose .cite {
       display: inline-block; min-width: 20px; height: 20px; margin-inline: 3px 0; padding: 0 5px; border: 0; border-radius: 6px;
       background: var(--q-accent-soft); color: var(--q-accent); font: 600 11.5px/20px var(--q-sans); font-variant-numeric: tabular-nums;
       text-align: center; vertical-align: 0.14em; position: relative; transition: background-color 0.12s, color 0.12s;

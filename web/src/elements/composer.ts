@@ -27,7 +27,7 @@ export class QuireComposer extends LitElement {
     textarea::placeholder { color: var(--q-muted); opacity: 1; }
     textarea:lang(ur) { font-family: var(--q-nastaliq); line-height: 2; }
     .row { display: flex; align-items: center; gap: 6px; margin-top: 4px; min-height: 36px; }
-    .chips { display: flex; gap: 6px; flex: 1; min-width: 0; overflow-x: auto; scrollbar-width: none; padding: 3px 3px 3px 0; margin-inline-start: -6px; padding-inline-start: 3px; }
+    .chips { display: flex; gap: 6px; flex: 1; min-width: 0; overflow-x: auto; scrollbar-width: none; padding: 3px 3px 3px 0; margin-inline-start: -6px; padding-inline-start: 3px; mask-image: linear-gradient(to right, #000 calc(100% - 24px), transparent); }
     .chip { position: relative; flex: none; display: inline-flex; align-items: center; border: 1px solid transparent; border-radius: 99px; color: var(--q-muted); }
     .chip:hover { background: var(--q-sunken); }
     .chip.on { background: var(--q-accent-soft); color: var(--q-accent); font-weight: 550; }

@@ -20,7 +20,7 @@ export class QuireLesson extends LitElement {
     header { display: flex; align-items: flex-start; gap: 8px; padding: 14px 12px 12px 20px; border-bottom: 1px solid var(--q-line); }
     header > div { flex: 1; min-width: 0; }
     h2 { font: 620 15px/1.35 var(--q-sans); margin: 3px 0 0; outline: 0; }
-    .where { color: var(--q-muted); font-size: 12.5px; margin: 2px 0 0; overflow-wrap: anywhere; }
+    .where { color: var(--q-muted); font-size: 12.5px; margin: 2px 0 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
     .body { flex: 1; overflow: auto; padding: 20px 20px 40px; overscroll-behavior: contain; }
     .body:focus-visible { outline-offset: -3px; }
     .outline { min-height: 32px; font-size: 13px; padding: 4px 10px; }
@@ -46,7 +46,7 @@ export class QuireLesson extends LitElement {
       <header>
         <div>
           <h2 id="title" tabindex="-1" dir="auto">${cleanLine(this.lesson?.page_title || source.page_title) || "Source"}</h2>
-          <p class="where"><span dir="auto">${cleanLine(source.section_heading)}</span>${source.source_file ? html` · <span dir="ltr">${cleanLine(source.source_file)}</span>` : nothing}</p>
+          <p class="where" title=${cleanLine(source.source_file)}><span dir="auto">${cleanLine(source.section_heading)}</span>${source.source_file ? html` · <span dir="ltr">${cleanLine(source.source_file)}</span>` : nothing}</p>
         </div>
         <div class="tools">
           ${link ? html`<a class="outline" href=${link} target="_blank" rel="noopener noreferrer">${icons.out} Open page</a>` : nothing}

@@ -26,7 +26,7 @@ export const layout = css`
   .scroll:focus-visible { outline-offset: -3px; }
   .column { max-width: 740px; margin: 0 auto; padding: 0 24px; }
   .turns { display: grid; grid-template-columns: minmax(0, 1fr); }
-  quire-turn { scroll-margin-top: 0; padding: 18px 0 34px; }
+  quire-turn { scroll-margin-top: -1px; padding: 18px 0 34px; }
   quire-turn + quire-turn { border-top: 1px solid var(--q-line); }
   quire-turn.last { min-height: calc(100cqh - 24px); }
 

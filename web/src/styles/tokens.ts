@@ -71,8 +71,8 @@ export const base = css`
 /** Rendered Markdown: answers, quotes and lessons. */
 export const prose = css`
   .prose { font-family: var(--q-serif); font-size: var(--q-prose-size, 17.5px); line-height: 1.62; overflow-wrap: break-word; }
-  .prose:lang(ur), .prose :lang(ur) { font-family: var(--q-nastaliq); line-height: 2.2; }
-  .prose:lang(ar), .prose :lang(ar) { font-family: var(--q-naskh); line-height: 1.9; }
+  .prose:lang(ur), .prose :is(p, li, td, th, h3, h4):lang(ur) { font-family: var(--q-nastaliq); line-height: 2.2; }
+  .prose:lang(ar), .prose :is(p, li, td, th, h3, h4):lang(ar) { font-family: var(--q-naskh); line-height: 1.9; }
   .prose :is(p, ul, ol, blockquote, .scroll, hr) { margin: 0 0 0.85em; }
   .prose > :last-child, .prose > :last-child > :last-child { margin-bottom: 0; }
   .prose :is(h3, h4, h5, h6) {

@@ -31,9 +31,7 @@ ERRORS = responses(404, 409, 413, 422, 500, 503)
 
 
 @router.post("/chat", response_model=ChatResponse, responses=ERRORS)
-async def chat(
-    body: ChatRequest, library: LibraryDependency
-) -> ChatResponse | EventSourceResponse:
+async def chat(body: ChatRequest, library: LibraryDependency) -> ChatResponse | EventSourceResponse:
     """Ask a question; every sentence of the answer is cited, or the answer is a refusal.
 
     With `stream: true` the answer comes as the events of `/chat/stream`.
@@ -63,6 +61,7 @@ def asked(body: ChatRequest) -> Ask:
         text=body.query,
         book_id=body.book_id,
         session_id=body.session_id,
+        remember=True,
         mode=body.mode,
         selected_text=body.selected_text,
         top_k=body.top_k,
@@ -77,9 +76,7 @@ async def encoded(events: AsyncIterator[StreamEvent]) -> AsyncIterator[bytes]:
     number = 0
     async for event in events:
         number += 1
-        yield format_sse_event(
-            data_str=event.model_dump_json(), event=event.type, id=str(number)
-        )
+        yield format_sse_event(data_str=event.model_dump_json(), event=event.type, id=str(number))
 
 
 async def events_of(library: Library, ask: Ask) -> AsyncIterator[StreamEvent]:

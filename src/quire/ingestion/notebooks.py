@@ -1,0 +1,166 @@
+"""Jupyter notebooks: their cells as one readable text, each character traced to the file.
+
+A chunk's text must be an exact slice of its file, and a notebook keeps its cells as JSON
+strings. So a notebook chunk is the slice from its first to its last character in the file,
+JSON escapes (and, across lines, the quotes and commas between them) included, while what is
+embedded is the unescaped text. A chunk never leaves its cell: outputs and metadata belong to
+none. The reader needs only the standard library: no notebook library knows where in the
+file a cell stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+from quire.errors import PageRejected
+from quire.ingestion.blocks import Block, scan
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Segment(NamedTuple):
+    """From `here` in the text on, characters stand at `there` on in the file."""
+
+    here: int
+    there: int
+    width: int
+    """Characters of the file that the first one takes; the others take one each."""
+
+
+class Notebook(NamedTuple):
+    """The cells as one text, where each character stands in the file, and the blocks."""
+
+    text: str
+    segments: list[Segment]
+    blocks: list[Block]
+    breaks: list[int]
+    """Indices of the blocks that begin a cell; outputs may stand before them in the file."""
+
+
+class _Cell(NamedTuple):
+    kind: str
+    parts: list[tuple[int, int]]  # the JSON strings of its source, without their quotes
+
+
+def read_notebook(source: str, source_file: str) -> Notebook:
+    """Read a notebook of format 4; raises `PageRejected` with the line for anything else."""
+    values = _validated(source, source_file)
+    language = _language(values)
+    out: list[str] = []
+    segments: list[Segment] = []
+    ranges: list[tuple[str, int, int]] = []
+    length = 0
+    for cell in _cells(source):
+        begin = length
+        for start, end in cell.parts:
+            text = _unescape(source, start, end, length, segments)
+            out.append(text)
+            length += len(text)
+        ranges.append((cell.kind, begin, length))
+        out.append("\n\n")
+        length += 2
+    text = "".join(out)
+    blocks: list[Block] = []
+    breaks: list[int] = []
+    for kind, start, end in ranges:
+        breaks.append(len(blocks))
+        blocks.extend(_blocks(text, kind, start, end, language))
+    return Notebook(text, segments, blocks, breaks)
+
+
+def _blocks(text: str, kind: str, start: int, end: int, language: str) -> list[Block]:
+    if kind != "code":
+        return scan(text, start, end)
+    code = text[start:end].rstrip()
+    return [Block("code", start, start + len(code), 0, language)] if code else []
+
+
+def _validated(source: str, source_file: str) -> dict[str, Any]:
+    try:
+        loaded: Any = json.loads(source.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        raise PageRejected(
+            f"is not a notebook: {error.msg}", source_file=source_file, line=error.lineno
+        ) from error
+    except RecursionError as error:
+        raise PageRejected("is nested too deeply", source_file=source_file) from error
+    values = cast("dict[str, Any]", loaded) if isinstance(loaded, dict) else {}
+    if values.get("nbformat") != 4 or not isinstance(values.get("cells"), list):
+        raise PageRejected(
+            "is not a notebook of format 4; convert it with: jupyter nbconvert --to notebook",
+            source_file=source_file,
+            line=1,
+        )
+    return values
+
+
+def _language(values: dict[str, Any]) -> str:
+    metadata: Any = values.get("metadata")
+    for section, key in (("language_info", "name"), ("kernelspec", "language")):
+        inner: Any = metadata.get(section) if isinstance(metadata, dict) else None
+        name: Any = cast("dict[str, Any]", inner).get(key) if isinstance(inner, dict) else None
+        if isinstance(name, str) and 0 < len(name) < 40:
+            return name
+    return "python"
+
+
+def _cells(source: str) -> Iterator[_Cell]:
+    """The cells in order, found by walking the JSON tokens with their offsets."""
+    open_containers: list[str] = []
+    keys: list[str] = []  # of each open container; arrays have an empty one
+    after_colon = False
+    cell = _Cell("", [])
+    for found in _TOKEN.finditer(source):
+        token = found.group()
+        first = token[0]
+        if first in "{[":
+            open_containers.append(first)
+            keys.append("")
+            after_colon = False
+            if len(keys) == 3 and keys[0] == "cells" and first == "{":
+                cell = _Cell("", [])
+        elif first in "}]":
+            if len(keys) == 3 and keys[0] == "cells" and first == "}":
+                yield cell
+            open_containers.pop()
+            keys.pop()
+            after_colon = False
+        elif first == ":":
+            after_colon = True
+        elif first == ",":
+            after_colon = False
+        elif first == '"':
+            if open_containers and open_containers[-1] == "{" and not after_colon:
+                keys[-1] = cast("str", json.loads(token))
+            elif keys[0] == "cells" and len(keys) in (3, 4):
+                if keys[2] == "source":
+                    cell.parts.append((found.start() + 1, found.end() - 1))
+                elif keys[2] == "cell_type" and len(keys) == 3:
+                    cell = cell._replace(kind=token[1:-1])
+
+
+def _unescape(source: str, start: int, end: int, here: int, segments: list[Segment]) -> str:
+    """The text of a JSON string, with one segment per escape and per run between them."""
+    out: list[str] = []
+    at = start
+    for found in _ESCAPE.finditer(source, start, end):
+        if found.start() > at:
+            segments.append(Segment(here, at, 1))
+            out.append(source[at : found.start()])
+            here += found.start() - at
+        char = _SURROGATE.sub("\ufffd", cast("str", json.loads(f'"{found.group()}"')))
+        segments.append(Segment(here, found.start(), found.end() - found.start()))
+        out.append(char)
+        here += 1
+        at = found.end()
+    if at < end:
+        segments.append(Segment(here, at, 1))
+        out.append(source[at:end])
+    return "".join(out)

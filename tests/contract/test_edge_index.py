@@ -1,0 +1,191 @@
+"""What only the embedded index promises: crashes, locks, leftovers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.contract.index_suite import EMBEDDER, chunk_id, make_point, memory_disk, vector
+
+from quire.errors import ConfigurationError, IndexUnavailable, StoreLocked
+from quire.index.edge import EdgeIndex
+from quire.models import Filters
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    with memory_disk(tmp_path) as place:
+        yield place
+
+
+def generations(root: Path) -> list[str]:
+    return sorted(path.name for path in root.glob("quire@*"))
+
+
+def start_writer(root: Path, first: int = 0) -> subprocess.Popen[str]:
+    paths = [str(REPOSITORY / "src"), str(REPOSITORY)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.contract.index_writer", str(root), str(first)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def kill_after(writer: subprocess.Popen[str], seconds: float) -> int:
+    """Kill -9 so long after the first commit; returns how many points were committed."""
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "open\n"
+    first = writer.stdout.readline()
+    time.sleep(seconds)
+    writer.kill()
+    lines = [first, *writer.stdout.read().splitlines()]
+    writer.stdout.close()
+    writer.wait()
+    return int(lines[-1])
+
+
+@pytest.mark.slow
+async def test_what_was_committed_survives_kill_9(root: Path) -> None:
+    seeded = random.Random(7)
+    committed = 0
+    for _ in range(4):
+        committed = kill_after(start_writer(root, committed), seeded.uniform(0.05, 0.6))
+        index = await EdgeIndex.open(root)
+        ids = [chunk_id("robots", number) for number in range(committed)]
+        found = await index.fetch("robots", ids)
+        assert [chunk.id for chunk in found] == ids
+        hits = await index.search("robots", dense=vector(committed - 1), bm25=None, limit=1)
+        assert hits.dense[0].score == pytest.approx(1, abs=1e-5)
+        assert await index.count("robots", Filters(chapter_min=0)) >= committed
+        await index.close()
+
+
+@pytest.mark.slow
+async def test_a_second_process_is_told_what_to_set(root: Path) -> None:
+    writer = start_writer(root)
+    assert writer.stdout is not None
+    assert writer.stdout.readline() == "open\n"
+    try:
+        with pytest.raises(StoreLocked, match="QDRANT_URL and DATABASE_URL") as refused:
+            await EdgeIndex.open(root)
+        assert "\n" not in str(refused.value)
+    finally:
+        writer.kill()
+        writer.stdout.close()
+        writer.wait()
+    await (await EdgeIndex.open(root)).close()
+
+
+async def test_a_second_index_in_the_same_process_is_refused(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    with pytest.raises(StoreLocked):
+        await EdgeIndex.open(root)
+    await index.close()
+    await (await EdgeIndex.open(root)).close()
+
+
+async def test_opening_removes_rebuilds_and_shards_that_never_finished(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1)])
+    await index.close()
+    half_made = root / "quire@1" / "other.1"
+    leftover = root / "quire@2" / "robots.1"
+    for folder in (half_made, leftover):
+        folder.mkdir(parents=True)
+        (folder / "edge_config.json").write_text("{")
+    index = await EdgeIndex.open(root)
+    assert await index.books() == ["robots"]
+    assert generations(root) == ["quire@1"]
+    assert not half_made.exists()
+    await index.close()
+
+
+async def test_a_finished_rebuild_leaves_one_generation_on_disk(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1)])
+    rebuilt = await index.begin_rebuild(EMBEDDER)
+    await rebuilt.upsert([make_point(2)])
+    await index.finish_rebuild(rebuilt)
+    assert generations(root) == ["quire@2"]
+    await index.close()
+    index = await EdgeIndex.open(root)
+    assert [chunk.id for chunk in (await index.scroll("robots"))[0]] == [chunk_id("robots", 2)]
+    await index.close()
+
+
+async def test_a_deleted_book_gives_its_disk_back(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1)])
+    await asyncio.gather(index.count("robots"), index.delete_book("robots"), index.count("robots"))
+    await index.upsert([make_point(2)])
+    await index.close()
+    assert len(list((root / "quire@1").iterdir())) == 1
+
+
+async def test_an_index_of_another_schema_asks_for_a_rebuild(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.close()
+    alias = root / "quire.json"
+    alias.write_text(json.dumps(json.loads(alias.read_text()) | {"schema": 0}))
+    index = await EdgeIndex.open(root)
+    with pytest.raises(ConfigurationError, match="recreate"):
+        await index.prepare(EMBEDDER)
+    await index.finish_rebuild(await index.begin_rebuild(EMBEDDER))
+    await index.prepare(EMBEDDER)
+    await index.close()
+
+
+async def test_a_damaged_alias_or_shard_is_one_clear_error(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1)])
+    await index.close()
+    (root / "quire@1" / "robots.1" / "edge_config.json").write_text("{")
+    index = await EdgeIndex.open(root)
+    with pytest.raises(IndexUnavailable):
+        await index.count("robots")
+    await index.close()
+    (root / "quire.json").write_text("{")
+    with pytest.raises(IndexUnavailable, match="damaged"):
+        await EdgeIndex.open(root)
+
+
+async def test_a_closed_index_says_so(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.close()
+    with pytest.raises(IndexUnavailable, match="closed"):
+        await index.prepare(EMBEDDER)
+
+
+async def test_a_cancelled_read_leaves_the_index_usable(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(number) for number in range(50)])
+    reads = [
+        asyncio.create_task(index.search("robots", dense=vector(1), bm25=None, limit=50))
+        for _ in range(20)
+    ]
+    await asyncio.sleep(0)
+    for read in reads:
+        read.cancel()
+    await asyncio.gather(*reads, return_exceptions=True)
+    await index.finish_rebuild(await index.begin_rebuild(EMBEDDER))
+    assert generations(root) == ["quire@2"]
+    await index.close()

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+
+from quire.index.port import Candidates, Hit
+from quire.retrieval.ranking import Weights, diversify, rank, share
+from tests.chunks import make_chunk
+
+QUERY = np.array([1.0, 0.0], dtype=np.float32)
+
+
+def hit(name: str, angle: float, score: float, **fields: object) -> Hit:
+    vector = np.array([np.cos(angle), np.sin(angle)], dtype=np.float32)
+    return Hit(make_chunk(name, **fields), score, vector)
+
+
+def names(found: Candidates, weights: Weights = Weights(), query: str = "robot arm") -> list[str]:
+    ranked = rank(found, query=query, vector=QUERY, weights=weights)
+    return [candidate.chunk.text for candidate in ranked]
+
+
+def test_a_lexical_hit_can_overtake_a_slightly_nearer_one() -> None:
+    near, exact = hit("near text here", 0.30, 0.955), hit("exact text here", 0.45, 12.0)
+    assert names(Candidates((near, exact), (exact,))) == ["exact text here", "near text here"]
+    assert names(Candidates((near, exact), (exact,)), Weights(bm25=0.0))[0] == "near text here"
+
+
+def test_a_hit_of_one_way_alone_is_ranked_by_its_true_cosine() -> None:
+    only_lexical = hit("only lexical", 0.2, 3.0)
+    ranked = rank(Candidates((), (only_lexical,)), query="x", vector=QUERY, weights=Weights())
+    assert abs(ranked[0].cosine - np.cos(0.2)) < 1e-6
+
+
+def test_headings_that_name_the_question_help() -> None:
+    plain = hit("plain words", 0.40, 0.92, section_title="Overview")
+    named = hit("named words", 0.45, 0.90, section_title="Robot arm")
+    assert names(Candidates((plain, named), ()))[0] == "named words"
+
+
+def test_equal_texts_count_once_and_the_best_stays() -> None:
+    first = hit("same words", 0.5, 0.8, id="a", content_hash="h")
+    second = hit("same words", 0.1, 0.9, id="b", content_hash="h")
+    ranked = rank(Candidates((first, second), ()), query="x", vector=QUERY, weights=Weights())
+    assert [candidate.chunk.id for candidate in ranked] == ["b"]
+
+
+def test_nothing_found_is_an_empty_ranking() -> None:
+    assert names(Candidates((), ())) == []
+
+
+def test_share_of_an_empty_question_is_zero() -> None:
+    assert share(frozenset(), "anything") == 0.0
+
+
+def test_diversity_skips_a_near_copy() -> None:
+    found = Candidates(
+        (hit("a text", 0.0, 1.0), hit("b text", 0.02, 0.99), hit("c text", 0.9, 0.6)), ()
+    )
+    ranked = rank(found, query="x", vector=QUERY, weights=Weights())
+    plain = diversify(ranked, limit=2, relevance=1.0)
+    diverse = diversify(ranked, limit=2, relevance=0.4)
+    assert [c.chunk.text for c in plain] == ["a text", "b text"]
+    assert [c.chunk.text for c in diverse] == ["a text", "c text"]
