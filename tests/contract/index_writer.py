@@ -6,9 +6,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from tests.contract.index_suite import EMBEDDER, make_point
-
 from quire.index.edge import EdgeIndex
+from tests.contract.index_suite import EMBEDDER, make_point
 
 
 async def write(root: Path, first: int) -> None:

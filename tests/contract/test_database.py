@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import subprocess
 import sys
 import warnings
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select, text
-from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.exc import IntegrityError
 
 from quire.database import Database, revision, upgrade
 from quire.database.schema import HEAD, alembic_config
@@ -95,6 +94,9 @@ async def test_the_migrations_make_exactly_the_tables_of_the_code(database: Data
 
     async with database.transaction() as session:
         found = await (await session.connection()).run_sync(differences)
+    if database.dialect == "sqlite":  # there, only their names can be compared
+        named = {index.name for table in Base.metadata.tables.values() for index in table.indexes}
+        found = [change for change in found if getattr(change[1], "name", None) not in named]
     assert found == []
 
 
@@ -213,17 +215,26 @@ async def test_a_database_that_is_away_is_unavailable(kind: str, tmp_path: Path)
     with pytest.raises(StorageUnavailable):
         await upgrade(store)
     await store.close()
+    await asyncio.sleep(0.05)  # aiosqlite's thread reports its failure to this loop
 
 
-async def test_a_lost_connection_is_unavailable_once_and_recovers_unaided(
-    database: Database, kind: str
-):
-    if kind == "sqlite":
-        other = sqlite3.connect(database.url.database or "", isolation_level=None)
-        other.execute("PRAGMA busy_timeout = 0")
-        other.close()
-        return
-    with pytest.raises((StorageUnavailable, ProgrammingError)):
+async def test_a_lost_connection_is_an_outage_and_the_next_transaction_works(database: Database):
+    if database.dialect == "sqlite":
+        return  # has no connection to lose
+    with pytest.raises(StorageUnavailable):
         async with database.transaction() as session:
             await session.execute(text("SELECT pg_terminate_backend(pg_backend_pid())"))
     await database.ping()
+
+
+async def test_a_full_disk_is_an_outage(database: Database):
+    if database.dialect == "postgresql":
+        return  # the server's disk can't be filled from here
+    async with database.transaction() as session:
+        pages = await session.scalar(text("PRAGMA page_count"))
+        await session.execute(text(f"PRAGMA max_page_count = {pages}"))
+    with pytest.raises(StorageUnavailable, match="full"):
+        async with database.transaction() as session:
+            session.add(book("first"))
+            session.add(book("x" * 100_000))
+            await session.flush()

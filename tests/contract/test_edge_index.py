@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.contract.index_suite import EMBEDDER, chunk_id, make_point, memory_disk, vector
 
 from quire.errors import ConfigurationError, IndexUnavailable, StoreLocked
 from quire.index.edge import EdgeIndex
 from quire.models import Filters
+from tests.contract.index_suite import EMBEDDER, chunk_id, make_point, memory_disk, vector
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -60,7 +60,7 @@ def kill_after(writer: subprocess.Popen[str], seconds: float) -> int:
 async def test_what_was_committed_survives_kill_9(root: Path) -> None:
     seeded = random.Random(7)
     committed = 0
-    for _ in range(4):
+    for _ in range(3):
         committed = kill_after(start_writer(root, committed), seeded.uniform(0.05, 0.6))
         index = await EdgeIndex.open(root)
         ids = [chunk_id("robots", number) for number in range(committed)]

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from tests.contract.index_suite import vector
 
 from quire.errors import ConfigurationError, IndexUnavailable
 from quire.index.port import EmbedderInfo
 from quire.index.server import ServerIndex
+from tests.contract.index_suite import vector
 
 Answer = Callable[[str], tuple[int, object] | None]
 

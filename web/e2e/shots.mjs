@@ -58,7 +58,7 @@ await shot("filters", {}, async (page) => {
 });
 await shot("streaming", {}, async (page) => {
   await ask(page, "What is a lifecycle node? Slowly.", false);
-  await page.locator("quire-answer p").first().waitFor();
+  await page.locator("quire-answer p, .dots").first().waitFor();
   await page.waitForTimeout(200);
 });
 await shot("thread", {}, async (page) => {

@@ -63,9 +63,14 @@ def outside_code(
 
 
 def _joined(one: str, other: str) -> str:
-    """Two pieces side by side; no backtick meets another's, and none is escaped."""
+    """Two pieces side by side: no backtick meets another's or is escaped, fences stand alone."""
     if other.startswith("`"):
         one = one.rstrip("\\")
+    starts = other.startswith(("```", "~~~")) and "\n" in other
+    if one and other and (starts or re.search(r"\n(?:`{3,}|~{3,})\Z", one)):
+        one = one.rstrip(" \t")
+        apart = not one or one.endswith("\n") or other.startswith("\n")
+        return one + other if apart else f"{one}\n{other}"
     return f"{one} {other}" if one.endswith("`") and other.startswith("`") else one + other
 
 
@@ -90,7 +95,7 @@ def _prose(text: str, base_url: str | None) -> str:
         kept.append(f"[{_inert(label)}]({url})")
         return f"\x00{len(kept) - 1}\x00"
 
-    text = text.replace("`", "")
+    text = re.sub(r"\\+(?=[\[\]!<>])", "", text.replace("`", ""))
     for _ in range(4):
         before = text
         text = _ACTIVE.sub("", text)
@@ -106,7 +111,7 @@ def _prose(text: str, base_url: str | None) -> str:
             break
     text = _HEADING.sub("", text)
     text = re.sub(r"\\+`", "`", _BARE.sub(_as_code, text))
-    text = _inert(text)
+    text = re.sub("!+(?=\x00)", "", _inert(text))
     return re.sub("\x00(\\d+)\x00", lambda m: kept[int(m[1])], text)
 
 

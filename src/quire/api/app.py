@@ -11,8 +11,7 @@ from quire import __version__
 from quire.api import errors, pages
 from quire.api.bodies import BodyLimitMiddleware, JsonByDefaultMiddleware
 from quire.api.headers import SecurityHeadersMiddleware
-from quire.api.routes import chat, health, search
-from quire.api.routes import library as books
+from quire.api.routes import books, chat, health, ingestion, search, sessions
 from quire.api.tracing import TraceMiddleware
 from quire.settings import Settings
 from quire.wiring import Library
@@ -36,7 +35,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(title="Quire", version=__version__, description=DESCRIPTION, lifespan=lifespan)
     errors.install(app)
-    for routes in (chat, search, books, health):
+    for routes in (chat, search, books, sessions, ingestion, health):
         app.include_router(routes.router)
     pages.install(app)
     # the last one added is the outermost

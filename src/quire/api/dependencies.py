@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from quire.wiring import Library
+from quire.wiring import LOCAL_OWNER, Library
 
 
 def library_of(request: Request) -> Library:
@@ -17,3 +17,11 @@ def library_of(request: Request) -> Library:
 
 
 LibraryDependency = Annotated[Library, Depends(library_of)]
+
+
+def owner_of() -> str:
+    """Whose conversations these are: the local user's while authentication is off."""
+    return LOCAL_OWNER
+
+
+OwnerDependency = Annotated[str, Depends(owner_of)]

@@ -16,6 +16,9 @@ from pydantic import (
     model_validator,
 )
 
+from quire.conversations import Thread, ThreadSummary
+from quire.ingestion.jobs import IngestionJob
+from quire.ingestion.state import BookState
 from quire.models import Answer, Chunk, Citation, Passage, Retrieval
 from quire.wiring import BookSummary
 
@@ -224,6 +227,70 @@ def metadata_of(answer: Answer) -> ResponseMetadata:
     )
 
 
+class RunRequest(Request):
+    """A question in the older shape, with its narrower limits."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"message": "How do ROS 2 nodes communicate?"}]},
+    )
+
+    message: Annotated[str, AfterValidator(_not_blank)] = Field(min_length=1, max_length=1000)
+    book_id: BookId | None = None
+    session_id: SessionId | None = None
+    stream: bool = False
+    top_k: int = Field(default=5, ge=1, le=10)
+    similarity_threshold: float = Field(
+        default=0.7, ge=0.0, le=1.0, description="Least calibrated relevance of a passage."
+    )
+
+
+class RunSource(BaseModel):
+    """A cited passage in the older shape."""
+
+    chunk_text: str = Field(max_length=SNIPPET)
+    similarity_score: float = Field(ge=0.0, le=1.0)
+    chapter: str
+    section: str
+    url: str
+    chunk_index: int
+
+
+class RunResponse(BaseModel):
+    """An answer in the older shape."""
+
+    response: str
+    confidence: float = Field(ge=0.0, le=1.0)
+    sources: list[RunSource]
+    session_id: str
+    timestamp: datetime
+    confidence_level: Literal["high", "medium", "low", "insufficient"]
+    should_answer: bool
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        """The older wire form of an answer."""
+        return cls(
+            response=answer.text,
+            confidence=_unit(answer.confidence.probability),
+            sources=[
+                RunSource(
+                    chunk_text=citation.chunk_text[:SNIPPET],
+                    similarity_score=_unit(citation.score),
+                    chapter=citation.chapter,
+                    section=citation.section_heading,
+                    url=citation.source_url,
+                    chunk_index=citation.chunk_index,
+                )
+                for citation in answer.citations
+            ],
+            session_id=answer.session_id or "",
+            timestamp=answer.created_at,
+            confidence_level=answer.confidence.level,
+            should_answer=answer.should_answer,
+        )
+
+
 class StreamChunk(BaseModel):
     """A verified sentence of the answer."""
 
@@ -426,6 +493,170 @@ class ChunkContext(BaseModel):
     book_id: str
     chunk_id: str
     chunks: list[ChunkView]
+
+
+class ThreadMessage(BaseModel):
+    """One message of a thread."""
+
+    role: Literal["user", "assistant"]
+    content: str
+    timestamp: datetime
+    confidence: float | None = None
+
+
+class ThreadOverview(BaseModel):
+    """A thread as it stands in a list."""
+
+    thread_id: str
+    book_id: str
+    title: str
+    exchanges: int
+    created_at: datetime
+    updated_at: datetime
+    archived_at: datetime | None
+    topic_summary: str | None
+
+    @classmethod
+    def of(cls, thread: ThreadSummary) -> Self:
+        """The wire form of a thread's summary."""
+        names = set(ThreadOverview.model_fields) - {"thread_id"}
+        return cls(thread_id=thread.id, **{name: getattr(thread, name) for name in names})
+
+
+class ConversationThread(ThreadOverview):
+    """A thread with its last 50 messages."""
+
+    messages: list[ThreadMessage]
+    metadata: dict[str, Any]
+
+    @classmethod
+    def of_thread(cls, thread: Thread) -> Self:
+        """The wire form of a thread."""
+        return cls(
+            **ThreadOverview.of(thread).model_dump(),
+            messages=[
+                ThreadMessage(
+                    role=message.role,
+                    content=message.content,
+                    timestamp=message.created_at,
+                    confidence=message.confidence,
+                )
+                for message in thread.messages
+            ],
+            metadata=thread.metadata,
+        )
+
+
+class ThreadList(BaseModel):
+    """An owner's threads, the last active one first."""
+
+    sessions: list[ThreadOverview]
+
+
+class RenameRequest(Request):
+    """A title for a thread."""
+
+    title: Annotated[str, AfterValidator(_not_blank)] = Field(min_length=1, max_length=200)
+
+
+class FeedbackRequest(Request):
+    """What a reader thought of an answer, named by its trace id or exchange id."""
+
+    session_id: SessionId
+    exchange_id: str | None = None
+    trace_id: str | None = None
+    rating: Literal["up", "down"]
+    reason: str | None = Field(default=None, max_length=1000)
+
+    @model_validator(mode="after")
+    def _names_an_answer(self) -> Self:
+        if not (self.exchange_id or self.trace_id):
+            raise ValueError("exchange_id or trace_id is required")
+        return self
+
+
+class IngestionRequest(Request):
+    """A folder to ingest; it must lie below one of the configured roots."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    book_id: BookId | None = None
+    mode: Literal["incremental", "full", "recreate"] = "incremental"
+
+
+class IngestionJobView(BaseModel):
+    """One run of ingestion."""
+
+    job_id: int
+    book_id: str
+    mode: Literal["incremental", "full", "recreate"]
+    status: Literal["queued", "running", "completed", "failed", "cancelled"]
+    files_discovered: int
+    files_processed: int
+    files_skipped: int
+    files_failed: int
+    chunks_created: int
+    chunks_deleted: int
+    embedded: int
+    tokens: int
+    progress: dict[str, Any]
+    errors: list[dict[str, Any]]
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    duration_seconds: int | None
+    error_message: str | None
+
+    @classmethod
+    def of(cls, job: IngestionJob) -> Self:
+        """The wire form of a job."""
+        return cls(**{name: getattr(job, name) for name in cls.model_fields})
+
+
+class IngestionJobList(BaseModel):
+    """Jobs, newest first."""
+
+    jobs: list[IngestionJobView]
+
+
+class IngestionRecordView(BaseModel):
+    """What was last ingested from one source file."""
+
+    source_file: str
+    file_hash: str
+    chunk_ids: list[str]
+    chunk_count: int
+    ingested_at: datetime
+    book_id: str
+    module: str
+    chapter: int
+    lesson: int
+
+
+class IngestionStateView(BaseModel):
+    """What the index holds of a book."""
+
+    book_id: str
+    collection_name: str
+    records: dict[str, IngestionRecordView]
+    last_full_ingest: datetime | None
+    last_incremental_update: datetime | None
+    total_chunks: int
+
+    @classmethod
+    def of(cls, state: BookState) -> Self:
+        """The wire form of a book's state."""
+        names = IngestionRecordView.model_fields
+        return cls(
+            book_id=state.book_id,
+            collection_name=state.collection_name,
+            records={
+                file: IngestionRecordView(**{name: getattr(record, name) for name in names})
+                for file, record in state.records.items()
+            },
+            last_full_ingest=state.last_full_ingest,
+            last_incremental_update=state.last_incremental_update,
+            total_chunks=state.total_chunks,
+        )
 
 
 class ServiceStatus(BaseModel):

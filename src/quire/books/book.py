@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from quire.books.languages import is_locale
 from quire.books.taxonomy import Taxonomy
 
 Profile = Literal["lessons", "docs"]
@@ -17,7 +18,7 @@ Layout = Literal["docusaurus", "mkdocs", "mdbook", "vitepress", "plain"]
 
 _GENERIC = frozenset(
     "docs doc documentation md markdown en src source content contents pages book website site "
-    "current latest main html".split()
+    "current latest main html i18n versioned_docs".split()
 )
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -79,14 +80,22 @@ class Book:
 
 
 def slug_of_folder(root: Path) -> str:
-    """A book id from a folder's name; generic names (`docs`, `en`) give way to the parent's."""
+    """A book id from a folder's name.
+
+    Generic names (`docs`, `en`) give way to the parent's; a translation or a version of a
+    book adds its own name to it (`docs/de` of `fastapi` is `fastapi-de`).
+    """
+    suffix = ""
     for folder in (root, *root.parents):
-        slug = _NO_SLUG.sub("-", folder.name.lower()).strip("-")
-        if folder.name.lower() in _GENERIC or folder.name.startswith("docusaurus-plugin-"):
+        name = folder.name
+        slug = _NO_SLUG.sub("-", name.lower()).strip("-")
+        if name.lower() in _GENERIC or name.startswith("docusaurus-plugin-"):
             continue
-        if slug:
-            return slug[:100].strip("-")
-        if folder.name:
-            digest = hashlib.sha256(folder.name.encode("utf-8", "surrogateescape")).hexdigest()
-            return f"book-{digest[:8]}"
-    return _NO_SLUG.sub("-", root.name.lower()).strip("-") or "book"
+        if is_locale(name) or name.startswith("version-"):
+            suffix = f"-{slug.removeprefix('version-')}{suffix}"
+        elif slug:
+            return (slug[:80].strip("-") + suffix)[:100]
+        elif name:
+            digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+            return f"book-{digest[:8]}{suffix}"
+    return suffix.strip("-") or _NO_SLUG.sub("-", root.name.lower()).strip("-") or "book"

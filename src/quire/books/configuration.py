@@ -147,7 +147,7 @@ class _Reader:
             return None
         if not isinstance(value, str) or not value.strip() or len(value) > 500:
             self._fail(key, "must be a non-empty string")
-        return cast("str", value).strip()
+        return value.strip()
 
     def _choice(self, values: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> Any:
         value = self._text(values, key)

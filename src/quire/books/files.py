@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ MAX_BYTES = 50 * 1024 * 1024
 
 SUFFIXES = frozenset({".md", ".mdx", ".markdown", ".rst", ".ipynb", ".txt"})
 
+_UNSAFE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _NO_PAGES = ("requirements", "cmakelists", "license", "licence", "robots", "humans", "llms")
 _NEVER = frozenset({"node_modules", "__pycache__", "_build", "_site"})
 _MAYBE_OUTPUT = frozenset({"build", "dist", "out", "site", "book", "public", "target", "html"})
@@ -131,8 +133,10 @@ def _walk(
             if entry.name.startswith((".", "_")):
                 continue
             relative = prefix + entry.name
-            if not relative.isprintable() and not _is_utf8(relative):
-                refused.append((_printable(relative), "the name is not UTF-8"))
+            if _UNSAFE.search(entry.name):
+                refused.append(
+                    (_printable(relative), "the name is not UTF-8 or has control characters")
+                )
             elif entry.is_dir(follow_symlinks=False):
                 if not _is_output(entry) and globs.may_hold_pages(relative):
                     pending.append((entry.path, relative + "/"))
@@ -170,13 +174,5 @@ def _is_output(entry: os.DirEntry[str]) -> bool:
     return entry.name in _MAYBE_OUTPUT and os.path.exists(os.path.join(entry.path, "index.html"))
 
 
-def _is_utf8(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _printable(name: str) -> str:
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+    return _UNSAFE.sub(lambda found: f"\\x{ord(found.group()) & 0xFF:02x}", name)

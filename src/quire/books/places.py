@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quire.books.book import Book
 from quire.books.globs import TRANSLATED, VERSIONED
@@ -41,32 +41,31 @@ def place_of(book: Book, source_file: str) -> Place:
     """Read a path; never fails, unknown shapes are pages of their first folder."""
     prefix, rest, locale, version = split_tree(book, source_file)
     *folders, name = rest.split("/")
-    stem = name.rpartition(".")[0] or name
-    where = {
-        "locale": locale,
-        "version": version,
-        "folders": tuple(folders),
-        "stem": stem,
-        "prefix": prefix,
-    }
+    page = Place(
+        module=ROOT_MODULE,
+        locale=locale,
+        version=version,
+        folders=tuple(folders),
+        stem=name.rpartition(".")[0] or name,
+        prefix=prefix,
+    )
     if not folders:
-        return Place(module=ROOT_MODULE, **where)  # pyright: ignore[reportArgumentType]
+        return page
     if book.profile != "lessons" or not _is_module(book, folders[0]):
-        module = book.taxonomy.aliases.get(folders[0], folders[0])
-        return Place(module=module, **where)  # pyright: ignore[reportArgumentType]
+        return replace(page, module=book.taxonomy.aliases.get(folders[0], folders[0]))
     warnings: list[str] = []
     module = _module(book, folders[0], warnings)
-    chapter, lesson, exact = _numbers(folders[1:], stem)
+    chapter, lesson, exact = _numbers(folders[1:], page.stem)
     if not book.taxonomy.chapter_allowed(chapter) or not book.taxonomy.lesson_allowed(lesson):
         warnings.append(f"chapter {chapter}, lesson {lesson} is outside the book's ranges")
         chapter, lesson, exact = 0, 0, False
-    return Place(
+    return replace(
+        page,
         module=module,
         chapter=chapter,
         lesson=lesson,
         is_lesson=exact and locale in (None, book.language) and version is None,
         warnings=tuple(warnings),
-        **where,  # pyright: ignore[reportArgumentType]
     )
 
 

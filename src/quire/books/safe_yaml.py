@@ -7,7 +7,7 @@ is counted before anything is built, so memory stays proportional to the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 MAX_DEPTH = 20
@@ -49,9 +49,10 @@ def load(text: str, *, lenient: bool = False) -> Any:
     """
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    parse: Callable[..., Iterator[Any]] = getattr(yaml, "parse")  # noqa: B009 - not typed
     try:
-        return _document(yaml.parse(text, Loader=loader), lenient=lenient)
+        events = parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return _document(events, lenient=lenient)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = error.problem or error.context or "not valid YAML"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -103,15 +102,12 @@ def ingest_book(
 
     job = run(work(), as_json=as_json)
     if as_json:
-        print_json(job_json(job))
+        from quire.api.schemas import IngestionJobView
+
+        print_json(IngestionJobView.of(job))
     else:
         show_job(job)
     return job
-
-
-def job_json(job: IngestionJob) -> dict[str, Any]:
-    """The job as the API sends it."""
-    return {**asdict(job), "duration_seconds": job.duration_seconds}
 
 
 def show_job(job: IngestionJob) -> None:

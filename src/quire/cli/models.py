@@ -18,7 +18,7 @@ def list_models(home: HomeOption = None, as_json: JsonFlag = False) -> None:
     from quire.embedding.store import ModelStore
 
     settings = settings_of(as_json=as_json, home=home)
-    status = ModelStore(settings.models_path).status()
+    status = ModelStore(settings.models_path, source=settings.model_source).status()
     if as_json:
         print_json({"models": [asdict(status)]})
         return
@@ -40,7 +40,7 @@ def pull(home: HomeOption = None, as_json: JsonFlag = False) -> None:
     from quire.embedding.store import ModelStore
 
     settings = settings_of(as_json=as_json, home=home)
-    store = ModelStore(settings.models_path)
+    store = ModelStore(settings.models_path, source=settings.model_source)
     try:
         if as_json or not err.is_terminal:
             store.ensure(lambda message: err.print(f"[dim]{message}[/]"))

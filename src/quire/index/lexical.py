@@ -37,7 +37,7 @@ STOP_WORDS: Final = frozenset(
     should so some such t than that that's the their them then there these they this those to too
     us very was we were what what's when where which while who whom whose why will with would you
     your
-    """.split()  # noqa: SIM905
+    """.split()
 )
 MOST_PARTS: Final = 12
 """An identifier of more parts (a hash, a data URL) is a single term."""

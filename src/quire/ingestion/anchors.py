@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from quire.books import Layout
 from quire.ingestion.blocks import Block, scan
-from quire.ingestion.inline import heading_text
+from quire.ingestion.inline import slug_text
 
 _EXPLICIT = re.compile(
     r"\s*\\?\{(?:/\*)?:?\s*(?:[^{}#]*\s)?#([^\s{}\\*]+)[^{}]*?(?:\*/)?\\?\}\s*\Z"
@@ -58,8 +58,8 @@ def split_explicit(raw: str) -> tuple[str, str]:
     if raw.endswith("}"):
         found = _EXPLICIT.search(raw)
         if found:
-            return heading_text(raw[: found.start()]), found.group(1)
-    return heading_text(raw), ""
+            return slug_text(raw[: found.start()]), found.group(1)
+    return slug_text(raw), ""
 
 
 def github_slug(text: str) -> str:

@@ -20,10 +20,14 @@ _FULL = 0.8
 """Share of the limit up to which the estimate is trusted; chunks are filled up to it."""
 
 _CLASSES = bytes(
-    ord("L") if chr(byte).isalpha() and byte < 128
-    else ord("D") if 48 <= byte <= 57
-    else ord("P") if chr(byte) in string.punctuation
-    else ord("N") if byte >= 192  # the first byte of a character outside ASCII
+    ord("L")
+    if chr(byte).isalpha() and byte < 128
+    else ord("D")
+    if 48 <= byte <= 57
+    else ord("P")
+    if chr(byte) in string.punctuation
+    else ord("N")
+    if byte >= 192  # the first byte of a character outside ASCII
     else ord(" ")
     for byte in range(256)
 )
@@ -32,7 +36,9 @@ _FOREIGN = 0.29
 """Tokens per letter: an English vocabulary cuts other languages into smaller pieces."""
 
 _ATOM = re.compile(r"[A-Za-z]{1,7}|[0-9]{1,3}|[^\sA-Za-z0-9]")
-_SAMPLE = "The quick brown fox publishes sensor_msgs/Image messages on 3 topics; see `ros2 topic list`."
+_SAMPLE = (
+    "The quick brown fox publishes sensor_msgs/Image messages on 3 topics; see `ros2 topic list`."
+)
 _ENGLISH_WORDS = (" the ", " of ", " and ", " to ", " is ")
 _FOREIGN_WORDS = (
     *(" der ", " die ", " und ", " ein ", " el ", " la ", " los ", " de ", " le ", " les "),

@@ -8,7 +8,9 @@ import re
 _MARKUP = re.compile(r"[*_`\[\]<>{}&\\~$^]|!\[|https?:")
 _CODE = re.compile(r"(?<![\\`])(`{1,3})(?!`)(.{1,2000}?)(?<!`)\1(?!`)", re.DOTALL)
 _HELD = re.compile("\ue000(\\d+)\ue001")
-_IMAGE = re.compile(r"!\[([^\[\]]{0,1000})\](?:\((?:[^()\n]|\([^()\n]*\)){0,2000}\)|\[[^\[\]]{0,300}\])")
+_IMAGE = re.compile(
+    r"!\[([^\[\]]{0,1000})\](?:\((?:[^()\n]|\([^()\n]*\)){0,2000}\)|\[[^\[\]]{0,300}\])"
+)
 _LINK = re.compile(
     r"\[((?:[^\[\]]|\[[^\[\]]{0,300}\]){0,1000})\]"
     r"(?:\((?:[^()]|\([^()]*\)){0,2000}\)|\[[^\[\]]{0,300}\])"
@@ -21,11 +23,15 @@ _TAG = re.compile(
     r"(?:[^<>\"'{}`]|\"[^\"]{0,2000}\"|'[^']{0,2000}'|\{(?:[^{}]|\{[^{}]{0,2000}\}){0,2000}\}){0,400}+>"
     r"|</?>|<[!?][A-Za-z\[][^<>]{0,500}>"
 )
-_ATTRIBUTES = re.compile(r"\{\s*[:#.][^{}\n]{0,300}\}|\{\*[^{}]{0,500}\*\}|\{\{[^{}]{0,500}\}\}|\{%[^{}]{0,500}%\}")
+_ATTRIBUTES = re.compile(
+    r"\{\s*[:#.][^{}\n]{0,300}\}|\{\*[^{}]{0,500}\*\}|\{\{[^{}]{0,500}\}\}|\{%[^{}]{0,500}%\}"
+)
 _EXPRESSION = re.compile(r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,1000}\}")
 _SINGLE = re.compile(r"(?<![*\\])\*(?![*\s])([^*]{0,2000}[^*\s\\])\*(?!\*)")
 _DOUBLE = re.compile(r"(?<!\\)(\*{2,3})(?![*\s])((?:[^*]|\*(?!\*)){0,2000}?[^*\s\\])\1")
-_UNDERSCORES = re.compile(r"(?<![\w\\])(_{1,3})(?![_\s])([^_]{0,2000}(?:_[^_\s]+){0,50}[^_\s\\])\1(?!\w)")
+_UNDERSCORES = re.compile(
+    r"(?<![\w\\])(_{1,3})(?![_\s])([^_]{0,2000}(?:_[^_\s]+){0,50}[^_\s\\])\1(?!\w)"
+)
 _STRUCK = re.compile(r"~~([^~]{1,2000})~~")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -43,7 +49,12 @@ def words(text: str, *, mdx: bool = False) -> str:
 
 
 def heading_text(text: str) -> str:
-    """A heading as the site generators see it: markup undone, `{expressions}` and blanks kept."""
+    """A heading as plain text; unlike `words`, it keeps `{expressions}` in MDX too."""
+    return " ".join(slug_text(text).split())
+
+
+def slug_text(text: str) -> str:
+    """A heading as the slug functions of site generators see it: every blank counts."""
     return _without_markup(text, mdx=False) if _MARKUP.search(text) else text
 
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from quire.ingestion.frontmatter import read_front_matter
 from quire.ingestion.identity import chunk_ids, sha256
 from quire.models import Chunk
 
 
-def check_chunks(
-    chunks: Iterable[Chunk], sources: Mapping[str, str] | None = None
-) -> list[str]:
+def check_chunks(chunks: Iterable[Chunk], sources: Mapping[str, str] | None = None) -> list[str]:
     """What is wrong with the chunks of one book, one line per finding.
 
     Checked are seed 003's invariants: unique ids that are UUIDs, `content_hash` and counts
@@ -98,7 +97,7 @@ def _check_page(source_file: str, page: list[Chunk]) -> Iterator[str]:
         yield f"{source_file}: positions are not 0…{page[0].total_chunks - 1}"
     if any(chunk.total_chunks != len(page) for chunk in page):
         yield f"{source_file}: total_chunks is not {len(page)}"
-    for before, after in zip(page, page[1:], strict=False):
+    for before, after in pairwise(page):
         if before.next_chunk_id != after.id or after.prev_chunk_id != before.id:
             yield f"{_name(after)}: the chain is broken before it"
         if after.char_start < before.char_end:

@@ -91,7 +91,7 @@ def _validated(source: str, source_file: str) -> dict[str, Any]:
         ) from error
     except RecursionError as error:
         raise PageRejected("is nested too deeply", source_file=source_file) from error
-    values = cast("dict[str, Any]", loaded) if isinstance(loaded, dict) else {}
+    values = _table(loaded)
     if values.get("nbformat") != 4 or not isinstance(values.get("cells"), list):
         raise PageRejected(
             "is not a notebook of format 4; convert it with: jupyter nbconvert --to notebook",
@@ -102,13 +102,16 @@ def _validated(source: str, source_file: str) -> dict[str, Any]:
 
 
 def _language(values: dict[str, Any]) -> str:
-    metadata: Any = values.get("metadata")
+    metadata = _table(values.get("metadata"))
     for section, key in (("language_info", "name"), ("kernelspec", "language")):
-        inner: Any = metadata.get(section) if isinstance(metadata, dict) else None
-        name: Any = cast("dict[str, Any]", inner).get(key) if isinstance(inner, dict) else None
+        name = _table(metadata.get(section)).get(key)
         if isinstance(name, str) and 0 < len(name) < 40:
             return name
     return "python"
+
+
+def _table(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _cells(source: str) -> Iterator[_Cell]:

@@ -134,9 +134,7 @@ def read_page(book: Book, source_file: str, data: bytes) -> Page | Skipped:
     module, chapter, lesson = _where(book, place, values, warnings)
     taxonomy = book.taxonomy
     tier = _declared(values, "hardware_tier", taxonomy.tier, taxonomy.default_tier, warnings)
-    level = _declared(
-        values, "proficiency_level", taxonomy.level, taxonomy.default_level, warnings
-    )
+    level = _declared(values, "proficiency_level", taxonomy.level, taxonomy.default_level, warnings)
     layer = _declared(values, "layer", taxonomy.layer, taxonomy.default_layer, warnings)
     return Page(
         source_file=source_file,
@@ -217,7 +215,11 @@ def _title(
         return words(str(title)) or place.stem
     listed = book.page_titles.get(source_file)
     first = next(
-        (headings[index].title for index, block in enumerate(blocks) if index in headings and block.level == 1),
+        (
+            headings[index].title
+            for index, block in enumerate(blocks)
+            if index in headings and block.level == 1
+        ),
         None,
     )
     if book.layout == "mkdocs" and listed:

@@ -128,7 +128,9 @@ class PieceMaker:
                 too_long = self._budget.size(text[first:last]) > room
                 ranges.extend(line_ranges(text, first, last) if too_long else [(first, last)])
             return ranges
-        if block.kind in ("table", "quote", "html", "esm", "comment"):
+        if block.kind == "quote":
+            return quoted_ranges(text, start, end)
+        if block.kind in ("table", "html", "esm", "comment"):
             return line_ranges(text, start, end)
         return sentence_ranges(text, start, end)
 
@@ -161,6 +163,23 @@ class PieceMaker:
         if len(sentences) > 1:
             return list(self._grouped(sentences, room))
         return self._budget.cut_ranges(text, start, end, room)
+
+
+def quoted_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Ranges that tile a quote: its lines, but a fence inside it in one."""
+    ranges: list[tuple[int, int]] = []
+    mark = ""
+    for first, last in line_ranges(text, start, end):
+        body = text[first:last].strip().lstrip("> \t")
+        if mark:
+            ranges[-1] = (ranges[-1][0], last)
+            if body.startswith(mark) and not body.strip(mark[0]):
+                mark = ""
+            continue
+        ranges.append((first, last))
+        if body.startswith(("```", "~~~")):
+            mark = body[: len(body) - len(body.lstrip(body[0]))]
+    return ranges
 
 
 def statement_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from quire.ingestion.blocks import Kind, scan
 from quire.ingestion.inline import words
 
+_QUOTE_MARK = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _QUOTE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _ALERT = re.compile(r"\A\s*\[![A-Za-z]+\][-+]?[ \t]*")
 _ITEM_MARK = re.compile(r"\A[ \t]*(?:[-*+•]|#\.|\d{1,9}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+")
@@ -19,6 +20,9 @@ _DIRECTIVE = re.compile(r"\A[ \t]*\.\. [\w:-]+::[^\n]*\n?(?:[ \t]+:[\w -]+:[^\n]
 _TITLE = re.compile(r"""(?:title|filename|file)=(?:"([^"]*)"|'([^']*)')""")
 _LANGUAGE = re.compile(r"\{?\.?([A-Za-z][\w+#.-]*)")
 _VERBATIM = re.compile(r"(?is)<(script|style)\b.*?(?:</\1>|\Z)")
+_TAB_LABEL = re.compile(
+    r"<Tab(?:Item)?\b[^<>]{0,300}?\s(?:label|title)=[\"'{`]{1,2}([^\"'`{}<>]{1,100})[^<>]{0,300}>"
+)
 _CELL = re.compile(r"(?<!\\)\|")
 _FOOTNOTE = re.compile(r"\A[ \t]*\[\^[^\]]*\]:[ \t]*")
 _MAX_SLICE = 4_000
@@ -53,11 +57,12 @@ def render(
     if kind == "admonition":
         return inline(info) + ":" if info else ""
     if kind == "quote":
-        inner = _ALERT.sub("", _QUOTE_MARKS.sub("", text), count=1)
-        return f"{info}: {inline(inner)}" if info else inline(inner)
+        inner = _ALERT.sub("", _QUOTE_MARK.sub("", text), count=1)
+        said = _nested(inner, inline) if "\n" in inner.strip() else inline(inner)
+        return f"{info}: {said}" if info else said
     if kind == "footnote":
         return inline(_FOOTNOTE.sub("", text, count=1))
-    return inline(_VERBATIM.sub(" ", text))
+    return inline(_TAB_LABEL.sub(r"\1: ", _VERBATIM.sub(" ", text)))
 
 
 def plain_text(markdown: str, *, mdx: bool = False) -> str:
@@ -72,6 +77,18 @@ def plain_text(markdown: str, *, mdx: bool = False) -> str:
     return "\n".join(lines)
 
 
+def _nested(text: str, inline: Inline) -> str:
+    """The words of the blocks inside a quote; what is quoted again is read as one run."""
+    out: list[str] = []
+    for block in scan(text):
+        part = text[block.start : block.end]
+        if block.kind == "quote":
+            out.append(inline(_QUOTE_MARKS.sub("", part)))
+        else:
+            out.append(render(block.kind, part, info=block.info, inline=inline))
+    return "\n".join(part for part in out if part)
+
+
 def _inline(mdx: bool) -> Inline:
     return _mdx_words if mdx else words
 
@@ -84,7 +101,10 @@ def fence_label(info: str) -> str:
     """The language and the file name of an info string: `py title="a.py"` → `py a.py`."""
     language = _LANGUAGE.match(info)
     title = _TITLE.search(info)
-    parts = (language.group(1) if language else "", (title.group(1) or title.group(2)) if title else "")
+    parts = (
+        language.group(1) if language else "",
+        (title.group(1) or title.group(2)) if title else "",
+    )
     return " ".join(part for part in parts if part)
 
 

@@ -152,10 +152,7 @@ class _Scanner:
             if self._lines[after].strip().startswith(":alt:"):
                 alternative = option.group(1) or ""
             after += 1
-        if name in ("image", "figure"):
-            label = alternative
-        else:
-            label = _label(name, argument)
+        label = alternative if name in ("image", "figure") else _label(name, argument)
         return self._add("admonition", at, after, info=label or " ")
 
     def _remember_literal(self, after: int, indent: int) -> None:

@@ -63,9 +63,7 @@ def sections(page: Page) -> list[Section]:
     return found
 
 
-def _continued(
-    found: list[Section], open_sections: list[int], first: int, last: int
-) -> Section:
+def _continued(found: list[Section], open_sections: list[int], first: int, last: int) -> Section:
     """What stands before the first heading, or a notebook cell without one."""
     if not open_sections:
         return Section(first, last, (), "", 0, None, False)

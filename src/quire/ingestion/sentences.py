@@ -23,9 +23,7 @@ class Span(NamedTuple):
 
 
 # A terminator with its closing quotes and brackets, before white space; CJK ones need none.
-_END = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡؟۔।]++[\"”’」』）)]*+"
-)
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡؟۔।]++[\"”’」』）)]*+")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`]{1,2000}(?<!`)\1(?!`)")
 _WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘*_`>|/]{1,24}\Z")
 _NOT_ENDS = frozenset(
@@ -38,9 +36,7 @@ _LIST_NUMBER = re.compile(r"(?<![^\n])[ \t]*\d{1,9}\Z")
 _SILENT = frozenset({"comment", "esm", "rule", "definition", "admonition"})
 
 
-def spans(
-    text: str, start: int = 0, end: int | None = None, *, mdx: bool = False
-) -> list[Span]:
+def spans(text: str, start: int = 0, end: int | None = None, *, mdx: bool = False) -> list[Span]:
     """The units of `text[start:end]` in order; offsets are those of `text`.
 
     Sentences of paragraphs and quotes, whole list items, rows of tables (without the rule

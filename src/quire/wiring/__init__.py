@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from quire.wiring.library import Ask, BookSummary, Library, PartHealth
+from quire.wiring.library import LOCAL_OWNER, Ask, BookSummary, Library, PartHealth
 
-__all__ = ["Ask", "BookSummary", "Library", "PartHealth"]
+__all__ = ["LOCAL_OWNER", "Ask", "BookSummary", "Library", "PartHealth"]

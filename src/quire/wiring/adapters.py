@@ -23,6 +23,7 @@ def open_embedder(settings: Settings) -> Embedder:
                 settings.models_path,
                 precision=settings.embedder_precision,
                 threads=settings.threads or None,
+                source=settings.model_source,
             )
         case "openai":
             from quire.embedding.openai import OpenAIEmbedder

@@ -74,7 +74,7 @@ def models(settings: Settings) -> Check:
     """The local embedder's files."""
     if settings.embedder != "minilm":
         return Check(name="model", ok=True, message=f"{settings.embedder} (remote)")
-    status = ModelStore(settings.models_path).status()
+    status = ModelStore(settings.models_path, source=settings.model_source).status()
     return Check(
         name="model",
         ok=status.problem is None,

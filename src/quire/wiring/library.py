@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from quire.errors import InvalidRequest, InvalidSetting, NotFound, QuireError
+from quire.errors import Forbidden, InvalidRequest, InvalidSetting, NotFound, QuireError
 from quire.models import (
     Answer,
     AnswerMode,
@@ -188,10 +188,17 @@ class Library:
                     books=ids,
                 )
             book_id = ids[0]
+        return summary_of(await self._load(book_id))
+
+    async def book_state(self, book_id: str | None = None) -> BookState:
+        """What was ingested of a book, file by file; the only book when no id is given."""
+        return await self._load((await self.book(book_id)).id)
+
+    async def _load(self, book_id: str) -> BookState:
         state = await self.state.load(book_id)
         if state is None:
             raise NotFound(f"there is no book '{book_id}'", details={"book_id": book_id})
-        return summary_of(state)
+        return state
 
     async def plan(
         self, path: Path, *, book_id: str | None = None, mode: IngestionMode = "incremental"
@@ -225,6 +232,27 @@ class Library:
             book.id, root=str(book.root), mode=mode, owner=LOCAL_OWNER, progress=progress
         )
         return await self.runner.wait(job.job_id)
+
+    async def submit(
+        self,
+        path: str,
+        *,
+        book_id: str | None = None,
+        mode: IngestionMode = "incremental",
+        owner: str = LOCAL_OWNER,
+        idempotency_key: str | None = None,
+    ) -> IngestionJob:
+        """Start a job in the background, for a folder below one of `QUIRE_INGEST_ROOTS`."""
+        from quire.books import load_book
+
+        book = load_book(below(path, self.settings.ingest_roots), book_id=book_id)
+        return await self.runner.submit(
+            book.id,
+            root=str(book.root),
+            mode=mode,
+            owner=owner,
+            idempotency_key=idempotency_key,
+        )
 
     # search
 
@@ -301,6 +329,23 @@ class Library:
             trace_id=ask.trace_id,
         )
 
+    async def rate(
+        self,
+        owner: str,
+        session_id: str,
+        *,
+        exchange_id: str | None = None,
+        trace_id: str | None = None,
+        rating: Literal[-1, 1],
+        comment: str | None = None,
+    ) -> None:
+        """Store what a reader thought of one answer of a session."""
+        for exchange in await self.conversations.exchanges(owner, session_id):
+            if exchange.id == exchange_id or (trace_id and exchange.trace_id == trace_id):
+                await self.conversations.give_feedback(owner, exchange.id, rating, comment=comment)
+                return
+        raise NotFound("there is no such answer in this session")
+
     # operation
 
     async def warm(self) -> None:
@@ -337,6 +382,15 @@ def base_url_of(state: BookState) -> str | None:
         return load_book(Path(state.root), book_id=state.book_id).base_url
     except QuireError:
         return None
+
+
+def below(path: str, roots: Sequence[Path]) -> Path:
+    """The folder, if it lies below one of the roots once links are resolved."""
+    if "\0" not in path:
+        folder = Path(path).resolve()
+        if any(folder.is_relative_to(root.resolve()) for root in roots):
+            return folder
+    raise Forbidden("path: is not below a folder of QUIRE_INGEST_ROOTS", details={"field": "path"})
 
 
 def work_of(ingester: Ingester) -> Work:

@@ -8,11 +8,13 @@ from fastapi import APIRouter
 from fastapi.sse import EventSourceResponse, ServerSentEvent, format_sse_event
 
 from quire.answering import AnswerDone, SentenceReady, SourcesReady
-from quire.api.dependencies import LibraryDependency
+from quire.api.dependencies import LibraryDependency, OwnerDependency
 from quire.api.errors import classify, responses
 from quire.api.schemas import (
     ChatRequest,
     ChatResponse,
+    RunRequest,
+    RunResponse,
     SourceCitation,
     StreamChunk,
     StreamDone,
@@ -31,31 +33,50 @@ ERRORS = responses(404, 409, 413, 422, 500, 503)
 
 
 @router.post("/chat", response_model=ChatResponse, responses=ERRORS)
-async def chat(body: ChatRequest, library: LibraryDependency) -> ChatResponse | EventSourceResponse:
+async def chat(
+    body: ChatRequest, library: LibraryDependency, owner: OwnerDependency
+) -> ChatResponse | EventSourceResponse:
     """Ask a question; every sentence of the answer is cited, or the answer is a refusal.
 
     With `stream: true` the answer comes as the events of `/chat/stream`.
     """
     if body.stream:
-        return EventSourceResponse(
-            encoded(events_of(library, asked(body))),
-            headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-        )
-    return ChatResponse.of(await library.ask(asked(body)))
+        return streamed(library, asked(body, owner))
+    return ChatResponse.of(await library.ask(asked(body, owner)))
+
+
+@router.post("/chat/run", response_model=RunResponse, responses=ERRORS)
+async def chat_run(
+    body: RunRequest, library: LibraryDependency, owner: OwnerDependency
+) -> RunResponse | EventSourceResponse:
+    """The same question and answer in the older shape, with its narrower limits."""
+    ask = Ask(
+        text=body.message,
+        book_id=body.book_id,
+        session_id=body.session_id,
+        remember=True,
+        top_k=body.top_k,
+        score_threshold=body.similarity_threshold,
+        owner=owner,
+        trace_id=current_trace_id(),
+    )
+    if body.stream:
+        return streamed(library, ask)
+    return RunResponse.of(await library.ask(ask))
 
 
 @router.post("/chat/stream", response_class=EventSourceResponse, responses=ERRORS)
 async def chat_stream(
-    body: ChatRequest, library: LibraryDependency
+    body: ChatRequest, library: LibraryDependency, owner: OwnerDependency
 ) -> AsyncIterator[ServerSentEvent]:
     """The same answer sentence by sentence: events `chunk`, `sources`, `done` or `error`."""
     number = 0
-    async for event in events_of(library, asked(body)):
+    async for event in events_of(library, asked(body, owner)):
         number += 1
         yield ServerSentEvent(data=event, event=event.type, id=str(number))
 
 
-def asked(body: ChatRequest) -> Ask:
+def asked(body: ChatRequest, owner: str) -> Ask:
     """The library's question for a request."""
     return Ask(
         text=body.query,
@@ -67,7 +88,16 @@ def asked(body: ChatRequest) -> Ask:
         top_k=body.top_k,
         score_threshold=body.score_threshold,
         filters=body.filters or {},
+        owner=owner,
         trace_id=current_trace_id(),
+    )
+
+
+def streamed(library: Library, ask: Ask) -> EventSourceResponse:
+    """The events of an answer as a response of its own."""
+    return EventSourceResponse(
+        encoded(events_of(library, ask)),
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
 
 
