@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quire.index.edge import EdgeIndex
 from quire.index.lexical import Bm25
@@ -41,9 +42,9 @@ def point(number: int, book: str) -> Point:
     return Point(chunk, vector(), BM25.document(chunk.text))
 
 
-def vector() -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def vector() -> NDArray[np.float32]:
     raw = VECTORS.standard_normal(DIMENSION).astype(np.float32)
-    return raw / np.linalg.norm(raw)
+    return (raw / np.linalg.norm(raw)).astype(np.float32)
 
 
 def memory() -> str:

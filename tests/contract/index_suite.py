@@ -6,7 +6,7 @@ import os
 import shutil
 import uuid
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -82,7 +82,7 @@ def make_chunk(number: int, text: str = "", book: str = "robots", **changes: Any
 
 def vector(number: int) -> NDArray[np.float32]:
     raw = np.random.default_rng(number).standard_normal(DIMENSION).astype(np.float32)
-    return raw / np.linalg.norm(raw)
+    return (raw / np.linalg.norm(raw)).astype(np.float32)
 
 
 def make_point(number: int, text: str = "", book: str = "robots", **changes: Any) -> Point:
@@ -91,7 +91,7 @@ def make_point(number: int, text: str = "", book: str = "robots", **changes: Any
 
 
 @contextmanager
-def memory_disk(tmp_path: Path) -> Iterator[Path]:
+def memory_disk(tmp_path: Path) -> Generator[Path]:
     """A folder on a memory disk where there is one: the suites are not about the disk's speed."""
     if not MEMORY_DISK.is_dir():
         yield tmp_path
@@ -105,7 +105,7 @@ def memory_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @asynccontextmanager
-async def adapter(kind: str, folder: Path) -> AsyncIterator[Index]:
+async def adapter(kind: str, folder: Path) -> AsyncGenerator[Index]:
     """An empty index of this kind, closed afterwards."""
     index = await opener(kind, folder)()
     try:

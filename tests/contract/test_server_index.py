@@ -6,7 +6,7 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -26,7 +26,7 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def server(answer: Answer, port: int = 0) -> AsyncIterator[tuple[int, list[str]]]:
+async def server(answer: Answer, port: int = 0) -> AsyncGenerator[tuple[int, list[str]]]:
     """Answers `METHOD /path` with a status and JSON; None = never. Yields port and requests."""
     requests: list[str] = []
 

@@ -33,7 +33,8 @@ const ask = async (page, question, wait = true) => {
   const field = page.getByLabel("Your question").first();
   await field.fill(question);
   await field.press("Enter");
-  if (wait) await page.getByRole("button", { name: "Ask again" }).last().waitFor();
+  await page.waitForTimeout(50);
+  if (wait) await page.locator("quire-turn.last").getByRole("button", { name: "Ask again" }).waitFor();
 };
 const QUESTION = "What does transient local durability do?";
 

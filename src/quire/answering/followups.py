@@ -140,7 +140,7 @@ def _resolve_pronoun(text: str, own: frozenset[str], topics: Sequence[_Topic]) -
         topic = next((t for t in topics if fits(t)), topics[0])
         if pattern is _PEOPLE and not _is_person(topic):
             continue
-        rest = [t for t in topics if t is not topic][:1] if len(own) <= 1 else []
+        rest = [t for t in topics if t is not topic][:1] if not own else []
         noun = _POINTING.match(text, match.start())
         if noun and lexicon.stem(noun["noun"].lower()) in own:
             return _with_topic(text, [topic] if topic.answered else [])

@@ -56,16 +56,20 @@ def show(answer: Answer) -> None:
         out.print("[bold]Sources[/]")
         for citation in answer.citations:
             place = f"{citation.source_file}:{citation.line_start}"
+            title = f"{citation.page_title} › {citation.section_heading}"
             out.print(
-                f"  [cyan]\\[{citation.number}][/] {escape(citation.breadcrumb)}  "
-                f"[dim]{escape(place)}[/]"
+                f"  [cyan]\\[{citation.number}][/] {escape(title)}  [dim]{escape(place)}[/]",
+                soft_wrap=True,
             )
-            out.print(f"      [blue]{escape(citation.source_url)}[/]")
+            out.print(f"      [blue]{escape(citation.source_url)}[/]", soft_wrap=True)
     elif answer.suggestions:
         out.print()
         out.print("[bold]The book covers[/]")
         for suggestion in answer.suggestions:
-            out.print(f"  {escape(suggestion.title)}  [blue]{escape(suggestion.source_url)}[/]")
+            out.print(
+                f"  {escape(suggestion.title)}  [blue]{escape(suggestion.source_url)}[/]",
+                soft_wrap=True,
+            )
     out.print(
         f"[dim]{answer.confidence.level} confidence ({answer.confidence.probability:.2f}) · "
         f"{len(answer.passages)} passages · {answer.elapsed_ms:.0f} ms · {answer.model}[/]"

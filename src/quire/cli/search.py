@@ -70,8 +70,9 @@ def search(
         chunk = passage.chunk
         out.print(
             f"[bold]{passage.number}.[/] {escape(chunk.breadcrumb)}  "
-            f"[dim]{passage.score:.2f} (cosine {passage.cosine:.2f})[/]"
+            f"[dim]{passage.score:.2f} (cosine {passage.cosine:.2f})[/]",
+            soft_wrap=True,
         )
-        out.print(f"   [blue]{escape(chunk.source_url)}[/]")
+        out.print(f"   [blue]{escape(chunk.source_url)}[/]", soft_wrap=True)
         first = " ".join(chunk.text.split())
         out.print(f"   {escape(first[:200])}{'…' if len(first) > 200 else ''}")

@@ -235,7 +235,7 @@ class SqlConversations:
             .limit(limit)
             .offset(offset)
         )
-        return [_summary(thread, exchanges, question) for thread, exchanges, question in rows.t]
+        return [_summary(thread, exchanges, question) for thread, exchanges, question in rows]
 
 
 def _summary(row: ThreadRow, exchanges: int, first_question: str | None) -> ThreadSummary:

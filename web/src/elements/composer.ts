@@ -27,6 +27,9 @@ export class QuireComposer extends LitElement {
     textarea::placeholder { color: var(--q-muted); opacity: 1; }
     textarea:lang(ur) { font-family: var(--q-nastaliq); line-height: 2; }
     .row { display: flex; align-items: center; gap: 6px; margin-top: 4px; min-height: 36px; }
+    .slim { display: flex; align-items: flex-end; gap: 8px; padding-block: 8px; }
+    .slim .row { margin: 0; }
+    .slim textarea { flex: 1; padding: 6px 0; }
     .chips { display: flex; gap: 6px; flex: 1; min-width: 0; overflow-x: auto; scrollbar-width: none; padding: 3px 3px 3px 0; margin-inline-start: -6px; padding-inline-start: 3px; mask-image: linear-gradient(to right, #000 calc(100% - 24px), transparent); }
     .chip { position: relative; flex: none; display: inline-flex; align-items: center; border: 1px solid transparent; border-radius: 99px; color: var(--q-muted); }
     .chip:hover { background: var(--q-sunken); }
@@ -70,11 +73,11 @@ export class QuireComposer extends LitElement {
     const left = LIMIT - [...this.text].length;
     const ready = this.text.trim() !== "" && left >= 0;
     return html`
-      <form @submit=${this.#submit}>
+      <form class=${this.choices.length === 0 ? "slim" : ""} @submit=${this.#submit}>
         <textarea rows="1" .value=${this.text} dir="auto" lang=${languageOf(this.text) ?? ""} placeholder=${this.placeholder} aria-label="Your question"
           enterkeyhint="send" autocomplete="off" @input=${this.#input} @keydown=${this.#key}></textarea>
         <div class="row">
-          <div class="chips" role="group" aria-label="Filters">${this.choices.map((choice) => this.#chip(choice))}</div>
+          ${this.choices.length > 0 ? html`<div class="chips" role="group" aria-label="Filters">${this.choices.map((choice) => this.#chip(choice))}</div>` : nothing}
           ${left < 200 ? html`<span class="count ${left < 0 ? "over" : ""}" role="status">${left < 0 ? `${-left} too many` : left}</span>` : nothing}
           ${this.busy
             ? html`<button type="button" class="send" aria-label="Stop" title="Stop (Esc)" @click=${() => this.#emit("quire-stop")}>${icons.stop}</button>`

@@ -65,16 +65,13 @@ export class QuireTurn extends LitElement {
     .low .label { color: var(--q-warn); }
     .confidence p { margin: 6px 0 0; max-width: 60ch; line-height: 1.5; }
 
-    .sources { margin: 14px 0 0; padding: 0; list-style: none; display: grid; gap: 8px; grid-template-columns: repeat(auto-fill, minmax(min(100%, 270px), 1fr)); }
-    .source {
-      display: flex; gap: 10px; width: 100%; height: 100%; text-align: start; padding: 10px 12px; border: 1px solid var(--q-line); border-radius: 10px;
-      background: var(--q-surface); font-size: 13px; line-height: 1.45; transition: border-color 0.12s;
-    }
-    .source:hover { border-color: var(--q-accent); }
-    .source b { display: block; font-weight: 600; margin-bottom: 2px; }
-    .source q { quotes: none; color: var(--q-muted); font-family: var(--q-serif); font-size: 14px; display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
+    .sources { margin: 14px 0 0; padding: 0; list-style: none; display: grid; gap: 10px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 290px), 1fr)); align-items: start; }
+    .section { border: 1px solid var(--q-line); border-radius: 12px; background: var(--q-surface); padding: 10px 6px 6px; min-width: 0; }
+    .section h3 { font: 600 13px/1.4 var(--q-sans); margin: 0; padding: 0 8px 4px; overflow-wrap: anywhere; }
+    .source { display: flex; gap: 9px; width: 100%; text-align: start; padding: 6px 8px; border: 0; border-radius: 8px; background: none; }
+    .source:hover { background: var(--q-sunken); }
+    .source q { quotes: none; color: var(--q-muted); font: 14px/1.45 var(--q-serif); display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; min-width: 0; }
     .number { flex: none; min-width: 20px; height: 20px; border-radius: 6px; background: var(--q-accent-soft); color: var(--q-accent); font-weight: 600; font-size: 11.5px; line-height: 20px; text-align: center; }
-    :host([compact]) .sources { grid-template-columns: minmax(0, 1fr); }
 
     .actions { display: flex; flex-wrap: wrap; gap: 2px; margin: 12px 0 0 -8px; align-items: center; }
     .spread { flex: 1; }
@@ -173,16 +170,18 @@ export class QuireTurn extends LitElement {
   #sources(): TemplateResult | typeof nothing {
     const { sources } = this.turn;
     if (sources.length === 0) return nothing;
-    return html`<ol class="sources" aria-label="Sources">${sources.map((source) => html`
-      <li><button class="source" aria-label=${`Open source ${source.number}: ${sourceTitle(source)}`}
-        @click=${(event: Event) => this.#act({ do: "source", source, anchor: event.currentTarget as HTMLElement })}>
-        <span class="number">${source.number}</span>
-        <span><b dir="auto">${sourceTitle(source)}</b><q dir="auto">${plainText(source.quote)}</q></span>
-      </button></li>`)}</ol>`;
+    const sections = [...Map.groupBy(sources, (source) => `${source.source_url}\n${sourceTitle(source)}`).values()];
+    return html`<ul class="sources" aria-label="Sources">${sections.map((section) => html`
+      <li class="section"><h3 dir="auto">${sourceTitle(section[0]!)}</h3>${section.map((source) => html`
+        <button class="source" aria-label=${`Open source ${source.number}: ${sourceTitle(source)}`}
+          @click=${(event: Event) => this.#act({ do: "source", source, anchor: event.currentTarget as HTMLElement })}>
+          <span class="number">${source.number}</span><q dir="auto">${plainText(source.quote)}</q>
+        </button>`)}</li>`)}</ul>`;
   }
 
   #refusal(response: ChatResponse): TemplateResult {
-    const own = cleanLine(plainText(response.answer));
+    // The server's own words name the nearest sections too; the list below says it better.
+    const own = response.suggestions?.length && !response.clarification ? "" : cleanLine(plainText(response.answer));
     const selected = response.mode === "selected_text";
     const filtered = Object.keys(response.applied_filters ?? {}).length > 0 && !selected;
     return html`

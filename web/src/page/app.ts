@@ -48,7 +48,7 @@ export class QuireApp extends LitElement {
   @state() private remote: SessionSummary[] = [];
   @state() private version = 0;
   @state() private chosen: Record<string, string> = {};
-  @state() private examples: string[] = [];
+  @state() private examples: string[] | undefined;
   @state() private menu = false;
   @state() private lesson: Source | undefined;
   @state() private rateable = true;
@@ -143,9 +143,10 @@ export class QuireApp extends LitElement {
   #bookChanged(): void {
     this.#choices = choices(this.book?.taxonomy);
     this.chosen = {};
-    this.examples = (this.book?.examples ?? []).slice(0, 4);
-    if (this.examples.length > 0 || this.books.length !== 1) return;
-    void this.api.pageTitles().then((titles) => (this.examples = examplesFromTitles(titles))).catch(() => undefined);
+    const own = (this.book?.examples ?? []).slice(0, 4);
+    this.examples = own.length > 0 || this.books.length !== 1 ? own : undefined;
+    if (this.examples) return;
+    void this.api.pageTitles().then(examplesFromTitles, () => []).then((examples) => (this.examples = examples));
   }
 
   // ── threads ──
@@ -438,7 +439,7 @@ export class QuireApp extends LitElement {
         <p class="kicker">Ask the book</p>
         <h2 dir="auto">${cleanLine(book.title)}</h2>
         <p class="lead">Every sentence of an answer shows <mark>the words in the book it rests on</mark>. What the book doesn’t say, you won’t be told.</p>
-        <ul class="examples" aria-label="Questions to start with">${this.examples.map((question) => html`<li><button dir="auto" @click=${() => this.ask(cleanLine(question))}>${cleanLine(question)}</button></li>`)}</ul>
+        ${this.examples?.length === 0 ? nothing : html`<ul class="examples ${this.examples ? "" : "waiting"}" aria-label="Questions to start with">${this.examples?.map((question) => html`<li><button dir="auto" @click=${() => this.ask(cleanLine(question))}>${cleanLine(question)}</button></li>`)}</ul>`}
         <p class="facts">${facts(book).map((fact) => html`<span>${fact}</span>`)}</p>
       </section>`;
   }

@@ -45,7 +45,8 @@ export const layout = css`
   .welcome h2 { font: 400 clamp(28px, 5.2cqw, 42px)/1.14 var(--q-serif); letter-spacing: -0.018em; margin: 0 0 14px; text-wrap: balance; overflow-wrap: break-word; }
   .welcome .lead { font-size: 16.5px; line-height: 1.55; color: var(--q-muted); margin: 0 0 30px; max-width: 54ch; text-wrap: pretty; }
   .welcome .lead mark { background: var(--q-mark); color: var(--q-text); border-radius: 3px; padding: 0.05em 0.15em; }
-  .examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 10px; list-style: none; margin: 0; padding: 0; min-height: 140px; align-content: start; }
+  .examples { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 290px), 1fr)); gap: 10px; list-style: none; margin: 0; padding: 0; align-content: start; }
+  .examples.waiting { min-height: 134px; }
   .examples button { width: 100%; height: 100%; min-height: 60px; text-align: start; padding: 12px 16px; border: 1px solid var(--q-line); border-radius: var(--q-radius); background: var(--q-surface); font-size: 14.5px; line-height: 1.45; transition: border-color 0.12s, transform 0.12s; }
   .examples button:hover { border-color: var(--q-accent); }
   .facts { display: flex; flex-wrap: wrap; gap: 4px 16px; color: var(--q-muted); font-size: 13px; margin: 22px 0 0; }
@@ -84,7 +85,6 @@ export const layout = css`
     .fine { display: none; }
     .welcome { padding-top: 8px; justify-content: flex-end; }
     .welcome .lead { font-size: 15.5px; margin-bottom: 22px; }
-    .examples { min-height: 0; }
     .examples button { min-height: 48px; padding: 10px 14px; }
   }
   @media (max-height: 560px) { .welcome { justify-content: flex-start; } .fine { display: none; } }
