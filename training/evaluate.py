@@ -192,12 +192,12 @@ class Bench:
                 out["scifact_ndcg"] = ndcg(ranked, truth)
         return {k: round(v, 4) for k, v in out.items()}
 
-    def choose(self, cands, alpha=0.15, beta=0.5):
-        """(candidate, sentence, score) with the best evidence + alpha * span + beta * relevance."""
+    def choose(self, cands, cos=None, alpha=0.15, beta=1.0, gamma=10.0):
+        """(candidate, sentence, score) with the best evidence + alpha * span + beta * relevance + gamma * the passage's cosine."""
         best = (0, 0, -1e9)
         for j, (_ans, rel, u, v) in enumerate(cands):
             if len(u):
-                x = v[:, 0] + alpha * v[:, 1] + beta * rel
+                x = v[:, 0] + alpha * v[:, 1] + beta * rel + (gamma * cos[j] if cos else 0)
                 k = int(x.argmax())
                 if x[k] > best[2]:
                     best = (j, int(u[k]), float(x[k]))
@@ -222,11 +222,11 @@ class Bench:
         read = self.read(models, "squad2", 10)
         s = self.sets["squad2"]
         y = np.array([q["answerable"] for q in s["questions"]])
-        for label, depth, alpha, beta in (("", 5, 0.15, 0.5), ("_ev", 5, 0, 0), ("_ev_span", 5, 0.15, 0), ("_span", 5, 100, 0), ("_top10", 10, 0.15, 0.5)):
+        for label, depth, alpha, beta, gamma in (("", 5, 0.15, 1, 10), ("_nocos", 5, 0.15, 1, 0), ("_ev", 5, 0, 0, 0), ("_top10", 10, 0.15, 1, 10)):
             hits = []
             for i, q in enumerate(s["questions"]):
                 if q["answerable"]:
-                    j, k, _ = self.choose(read[i][:depth], alpha, beta)
+                    j, k, _ = self.choose(read[i][:depth], self.cos["squad2"][i], alpha, beta, gamma)
                     hits.append(holds(self.sentence_text("squad2", self.cand["squad2"][i][j], k), q["answers"]))
             out["squad2_sentence" + label] = float(np.mean(hits))
         order = [max(range(len(r)), key=lambda j: r[j][1]) for r in read]
@@ -266,7 +266,7 @@ class Bench:
             hits = []
             for i, q in enumerate(s["questions"]):
                 if q["answerable"]:
-                    j, k, _ = self.choose(read[i][:READ])
+                    j, k, _ = self.choose(read[i], self.cos["sample"][i])
                     hits.append(same(self.sentence_text("sample", self.cand["sample"][i][j], k), q["answers"]))
             out["sample_sentence"] = float(np.mean(hits))
             x = self.features("sample", read)

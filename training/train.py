@@ -24,7 +24,7 @@ from encode import MAX_SENTENCES, NO_SENTENCE, contexts_of, question_ids, tokeni
 from model import Reader, Store, embed_all, load_body, segment_lse, segment_mean
 from text import normal
 
-SHARE = {"medquad": 0.5, "pubmedqa": 0.5, "qamr": 0.6, "boolq": 0.7, "docs_heading": 0.7, "docs": 0.8, "pos_swap": 0.6}  # of the rows, each epoch
+SHARE = {"medquad": 0.4, "pubmedqa": 0.4, "qamr": 0.3, "boolq": 0.5, "pos_swap": 0.6}  # of the rows, each epoch
 NO_NEGATIVES = {"qamr", "quac", "doqa", "pos_swap"}  # questions that lean on their passage
 POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE = 0, 1, 2, 3
 T0 = time.time()
@@ -66,6 +66,8 @@ def labels(c: dict, span, ev) -> tuple[int, int, int]:
 def prepare(pack: Path, workers: int, fraction: float = 1.0) -> dict:
     data = json.load(lzma.open(pack / "train.json.xz"))
     passages, rows, edits = data["P"], data["rows"], data["edits"]
+    if (pack / "edits2.json.xz").exists():
+        edits = edits + json.load(lzma.open(pack / "edits2.json.xz"))
     if fraction < 1:
         rng = np.random.default_rng(0)
         keep_row = rng.random(len(rows)) < fraction
@@ -198,7 +200,7 @@ class Plan:
         self.adv_off, flat = csr([[q * 10_000_000 + c for q, c in d["adv"].get(i, [])] for i in range(len(base))])
         self.adv_q, self.adv_c = flat // 10_000_000, flat % 10_000_000
         self.neg_off, self.neg = csr(negs)
-        self.alone = np.array(d["alone"], np.int64).reshape(-1, 2)
+        self.alone = np.tile(np.array(d["alone"], np.int64).reshape(-1, 2), (3, 1))
         self.cloze = np.array(d["cloze"], np.int64).reshape(-1, 4)
         self.len_q, self.len_c = lengths_q, lengths_c
 
@@ -370,6 +372,7 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
     else:
         model.load_state_dict(init)
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
+    now = model.state_dict()
     if args.compile:
         torch._dynamo.config.suppress_errors = True
         for layer in model.body.layers:
@@ -407,8 +410,7 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
         seen += len(batch["q"])
         decay = min(0.999, step / (step + 10))
         with torch.no_grad():
-            names = [k for k in average if average[k].is_floating_point()]
-            torch._foreach_lerp_([average[k] for k in names], [model.state_dict()[k] for k in names], 1 - decay)
+            torch._foreach_lerp_(list(average.values()), [now[k] for k in average], 1 - decay)
         for k, v in parts.items():
             sums[k] = sums.get(k, 0) + v.detach()
         if step % args.report == 0:
@@ -451,7 +453,7 @@ def main() -> None:
     ap.add_argument("--tokens", type=int, default=131072)
     ap.add_argument("--cloze-epochs", type=int, default=1)
     ap.add_argument("--adv", type=int, default=2)
-    ap.add_argument("--neg", type=int, default=3)
+    ap.add_argument("--neg", type=int, default=4)
     ap.add_argument("--report", type=int, default=200)
     ap.add_argument("--fraction", type=float, default=1.0)
     ap.add_argument("--workers", type=int, default=16)

@@ -22,7 +22,8 @@
     │   ├── EmbedderUnavailable    the embedding service doesn't answer
     │   ├── ModelUnavailable       the language model doesn't answer
     │   ├── StorageUnavailable     the database or the disk doesn't answer
-    │   └── Overloaded             we are full; says when to come back
+    │   ├── Overloaded             we are full; says when to come back
+    │   └── ShuttingDown           this process ends; another one will answer
     └── ModelBehaviourError        the model: it broke the contract of a turn
 
 "The book doesn't say" is an answer, not an error.
@@ -167,6 +168,10 @@ class Overloaded(DependencyError):
         """`retry_after` is in seconds."""
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class ShuttingDown(DependencyError):
+    """This process ends; the same request will be answered by another one, or later."""
 
 
 class ModelBehaviourError(QuireError):

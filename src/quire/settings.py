@@ -164,6 +164,50 @@ class Settings(BaseSettings):
         validation_alias="QUIRE_AUTH",
         description="Whether requests need a key; may be off on loopback addresses only.",
     )
+    key_pepper: SecretStr | None = Field(
+        default=None,
+        validation_alias="QUIRE_KEY_PEPPER",
+        description="Secret the keys' digests are made with, 32 characters or more, the same on "
+        "every replica; made once in the data folder by default.",
+    )
+    rate_limit: int = Field(
+        default=100,
+        ge=1,
+        le=1_000_000,
+        validation_alias="QUIRE_RATE_LIMIT",
+        description="Requests one key may send in any 60 seconds.",
+    )
+    visitor_limit: int = Field(
+        default=20,
+        ge=1,
+        le=1_000_000,
+        validation_alias="QUIRE_VISITOR_LIMIT",
+        description="Requests one visitor of a publishable key may send in any 60 seconds.",
+    )
+    token_budget: int = Field(
+        default=0,
+        ge=0,
+        validation_alias="QUIRE_TOKEN_BUDGET",
+        description="Tokens of the language model one key may use in a day; 0 means no limit.",
+    )
+    max_requests: int = Field(
+        default=1000,
+        ge=1,
+        validation_alias="QUIRE_MAX_REQUESTS",
+        description="Answers and searches in progress at once; more are turned away with 503.",
+    )
+    write_timeout: float = Field(
+        default=20.0,
+        gt=0,
+        validation_alias="QUIRE_WRITE_TIMEOUT",
+        description="Seconds a client may leave a part of a stream unread before it is cut.",
+    )
+    retention_days: int = Field(
+        default=0,
+        ge=0,
+        validation_alias="QUIRE_RETENTION_DAYS",
+        description="Days after which conversations are deleted; 0 keeps them.",
+    )
     ingest_roots: tuple[Path, ...] = Field(
         default=(),
         validation_alias="QUIRE_INGEST_ROOTS",
@@ -185,6 +229,17 @@ class Settings(BaseSettings):
         default="warning",
         validation_alias="QUIRE_LOG_LEVEL",
         description="How much is logged (questions never are).",
+    )
+    log_format: Literal["human", "json"] = Field(
+        default="human",
+        validation_alias="QUIRE_LOG_FORMAT",
+        description="Log lines for people, or one JSON object each.",
+    )
+    telemetry: Literal["on", "off"] = Field(
+        default="off",
+        validation_alias="QUIRE_TELEMETRY",
+        description="OpenTelemetry spans (never a question or an answer), exported as the "
+        "`OTEL_*` variables say.",
     )
 
     @field_validator("home")

@@ -172,6 +172,43 @@ async def test_a_closed_index_says_so(root: Path) -> None:
     await index.close()
     with pytest.raises(IndexUnavailable, match="closed"):
         await index.prepare(EMBEDDER)
+    with pytest.raises(IndexUnavailable, match="closed"):
+        await index.count("robots")
+
+
+async def test_no_commit_is_reported_when_the_disk_fails(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1)])
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    for _ in range(2):
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fsync", full)
+            with pytest.raises(IndexUnavailable, match="No space left"):
+                await index.commit()
+    await index.commit()
+    await index.close()
+
+
+async def test_a_reader_of_the_old_generation_may_still_open_a_book(root: Path) -> None:
+    """The rebuild retires it while the read waits for its thread."""
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1), make_point(1, book="other")])
+    await index.close()
+    index = await EdgeIndex.open(root)
+    rebuilt = await index.begin_rebuild(EMBEDDER)
+    reads = [asyncio.create_task(index.count(book)) for book in ("robots", "other")]
+    await asyncio.sleep(0)
+    await index.finish_rebuild(rebuilt)
+    assert await asyncio.gather(*reads) == [1, 1]
+    await index.close()
+    assert generations(root) == ["quire@2"]
 
 
 async def test_a_cancelled_read_leaves_the_index_usable(root: Path) -> None:

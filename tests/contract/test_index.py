@@ -136,6 +136,12 @@ class TestStoring:
         await index.upsert([make_point(1)])
         assert await index.count("robots") == 1
 
+    async def test_a_book_whose_chunks_are_all_deleted_is_no_book(self, index: Index) -> None:
+        await index.delete("robots", [chunk_id("robots", number) for number in range(40)])
+        assert await index.books() == []
+        await index.upsert([make_point(3)])
+        assert await index.books() == ["robots"]
+
     async def test_upsert_refuses_an_id_that_no_store_can_hold(self, index: Index) -> None:
         with pytest.raises(InvalidRequest):
             await index.upsert([make_point(1, id="page-1")])

@@ -22,8 +22,10 @@ const REFUSAL = "The book doesn’t answer this question.";
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** Starts the stub; `url` and `close` of what comes back are all a test needs. */
-export async function startStub({ port = 0, csp = true, delay = 60, key = undefined } = {}) {
+/** @param {{ port?: number, csp?: boolean, delay?: number, key?: string }} options */
+export async function startStub({ port = 0, csp = true, delay = 60, key } = {}) {
   const chunks = readBook(BOOK, BASE_URL);
+  /** @type {{ sessions: Map<string, any>, feedback: any[], jobs: any[], keys: any[], requests: any[], delay: number }} */
   const state = { sessions: new Map(), feedback: [], jobs: [], keys: [], requests: [], delay };
   const context = { chunks, state, csp, key };
   const server = createServer((request, response) => {
@@ -170,7 +172,7 @@ async function chatStream(response, { chunks, state, body }) {
     if (response.destroyed) return;
     await sleep(slow);
     emit({ type: "chunk", content: piece.text, citations: piece.citations });
-    if (/break off/.test(body.query)) return response.destroy();
+    if (/break off/.test(body.query)) return void (await sleep(800), response.destroy());
   }
   const { pieces, ...whole } = answer;
   emit({ type: "sources", sources: whole.sources });

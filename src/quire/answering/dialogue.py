@@ -71,6 +71,7 @@ class Dialogue:
                 latency_ms=answer.elapsed_ms,
                 confidence=answer.confidence.probability,
                 trace_id=answer.trace_id,
+                refusal_reason=answer.refusal_reason,
                 topic_summary=summary,
             ),
         )

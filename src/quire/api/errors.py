@@ -35,6 +35,7 @@ STATUS: tuple[tuple[type[errors.QuireError], int, str], ...] = (
     (errors.ModelUnavailable, 503, "model_unavailable"),
     (errors.StorageUnavailable, 503, "storage_unavailable"),
     (errors.Overloaded, 503, "overloaded"),
+    (errors.ShuttingDown, 503, "shutting_down"),
     (errors.ModelBehaviourError, 503, "model_unavailable"),
     (errors.QuireError, 500, "internal_error"),
 )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from quire.books.languages import is_locale
 from quire.books.taxonomy import Taxonomy
@@ -54,6 +54,21 @@ class Book:
     """Source file → title in the site's navigation."""
     folder_titles: Mapping[str, str] = field(default_factory=_nothing)
     """Folder (posix, relative to the root) → title shown in breadcrumbs."""
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What readers may filter by, as plain JSON values, to be kept with the book."""
+        taxonomy = self.taxonomy
+        return {
+            "taxonomy": {
+                "modules": list(taxonomy.modules),
+                "tiers": list(taxonomy.tiers),
+                "proficiency_levels": list(taxonomy.proficiency_levels),
+                "layers": list(taxonomy.layers),
+                "chapters": list(taxonomy.chapters) if taxonomy.chapters else None,
+                "lessons": list(taxonomy.lessons) if taxonomy.lessons else None,
+            }
+        }
 
     @property
     def settings_hash(self) -> str:

@@ -39,7 +39,8 @@ CorpusOption = Annotated[
     Path, typer.Option("--corpus", help="A tree of pages, or a corpus.jsonl.", show_default=False)
 ]
 QuestionsOption = Annotated[
-    Path, typer.Option("--questions", help="Labelled questions (JSONL).", show_default=False)
+    list[Path],
+    typer.Option("--questions", help="Labelled questions (JSONL); repeatable.", show_default=False),
 ]
 LimitOption = Annotated[
     int | None, typer.Option(min=1, help="Take so many questions, the same ones every time.")

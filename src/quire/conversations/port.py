@@ -60,6 +60,8 @@ class Outcome:
     latency_ms: float = 0.0
     confidence: float | None = None
     trace_id: str | None = None
+    refusal_reason: str | None = None
+    """Why the book doesn't answer; None when it does."""
     topic_summary: str | None = None
 
 
@@ -80,6 +82,7 @@ class Exchange:
     latency_ms: float
     confidence: float | None
     trace_id: str | None
+    refusal_reason: str | None
     created_at: datetime
     completed_at: datetime | None
 

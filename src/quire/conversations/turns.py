@@ -106,6 +106,7 @@ class Turns:
                     latency_ms=outcome.latency_ms,
                     confidence=outcome.confidence,
                     trace_id=outcome.trace_id or ExchangeRow.trace_id,
+                    refusal_reason=outcome.refusal_reason,
                     completed_at=now,
                     lease_expires_at=None,
                 )

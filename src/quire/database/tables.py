@@ -58,6 +58,9 @@ class BookRow(Base):
     created_at: Mapped[datetime]
     last_full_ingest: Mapped[datetime | None]
     last_incremental_update: Mapped[datetime | None]
+    base_url: Mapped[str | None]
+    details: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+    """What `quire.toml` declares for readers: the taxonomy."""
 
 
 class PageRow(Base):
@@ -175,6 +178,7 @@ class ExchangeRow(Base):
     latency_ms: Mapped[float]
     confidence: Mapped[float | None]
     trace_id: Mapped[str | None] = mapped_column(String(64))
+    refusal_reason: Mapped[str | None] = mapped_column(String(40))
     created_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]
     lease_expires_at: Mapped[datetime | None]
@@ -194,6 +198,25 @@ class FeedbackRow(Base):
     rating: Mapped[int]
     comment: Mapped[str | None]
     created_at: Mapped[datetime]
+
+
+class UsageRow(Base):
+    """One answer, without its question: when, for which key, how it ended, what it cost."""
+
+    __tablename__ = "usage"
+    __table_args__ = (
+        Index("ix_usage_book_id_created_at", "book_id", "created_at"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
+    created_at: Mapped[datetime]
+    book_id: Mapped[str] = mapped_column(String(200))
+    key_id: Mapped[str | None] = mapped_column(String(36))
+    channel: Mapped[str] = mapped_column(String(20))
+    outcome: Mapped[str] = mapped_column(String(20))
+    latency_ms: Mapped[float]
+    tokens: Mapped[int]
 
 
 class ApiKeyRow(Base):

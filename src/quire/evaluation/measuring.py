@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from quire.evaluation.gate import (
     judge,
     make_baseline,
 )
-from quire.evaluation.questions import Question, read_questions, sample
+from quire.evaluation.questions import Question, read_all, sample
 from quire.evaluation.retrieval import FollowUps, Match, evaluate_retrieval
 from quire.evaluation.runs import Run, answers_run, retrieval_run
 from quire.evaluation.scratch import Progress, indexed
@@ -26,7 +27,7 @@ from quire.settings import Settings
 async def measure_retrieval(
     settings: Settings,
     corpus: Path,
-    questions_file: Path,
+    question_files: Sequence[Path],
     *,
     match: Match = "page",
     follow_ups: FollowUps = "resolved",
@@ -34,20 +35,20 @@ async def measure_retrieval(
     progress: Progress | None = None,
 ) -> Run:
     """Ingest what changed, search every question, and score the rankings."""
-    questions = sample(read_questions(questions_file), limit)
+    questions = sample(read_all(question_files), limit)
     async with indexed(corpus, settings, progress) as book:
         result = await evaluate_retrieval(
             book, questions, match=match, follow_ups=follow_ups, progress=progress
         )
         return retrieval_run(
-            result, book, questions_file, follow_ups=follow_ups, ingestion=book.ingestion
+            result, book, question_files, follow_ups=follow_ups, ingestion=book.ingestion
         )
 
 
 async def measure_answers(
     settings: Settings,
     corpus: Path,
-    questions_file: Path,
+    question_files: Sequence[Path],
     *,
     context: Context = "auto",
     limit: int | None = None,
@@ -55,7 +56,7 @@ async def measure_answers(
     progress: Progress | None = None,
 ) -> Run:
     """Ingest what changed, ask every question, and check every answer."""
-    questions = sample(read_questions(questions_file), limit)
+    questions = sample(read_all(question_files), limit)
     async with indexed(corpus, settings, progress) as book:
         result = await evaluate_answers(
             book,
@@ -64,7 +65,7 @@ async def measure_answers(
             price_per_million_tokens=price,
             progress=progress,
         )
-        return answers_run(result, book, questions_file)
+        return answers_run(result, book, question_files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +119,11 @@ async def measure_check(
         return await measure_retrieval(
             settings,
             check.corpus,
-            check.questions,
+            [check.questions],
             match=check.match,
             limit=check.limit,
             progress=progress,
         )
     return await measure_answers(
-        settings, check.corpus, check.questions, limit=check.limit, progress=progress
+        settings, check.corpus, [check.questions], limit=check.limit, progress=progress
     )

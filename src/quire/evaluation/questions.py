@@ -57,6 +57,14 @@ def read_questions(path: Path) -> list[Question]:
     return questions
 
 
+def read_all(paths: Sequence[Path]) -> list[Question]:
+    """The questions of several files, one after the other; ids must differ across them."""
+    questions = [question for path in paths for question in read_questions(path)]
+    if len(paths) > 1:
+        _reject_duplicates(paths[-1], questions)
+    return questions
+
+
 def questions_file(book: Path) -> Path:
     """Where a book keeps its questions: `questions.jsonl`, else its `quire.toml`."""
     for name in ("questions.jsonl", "quire.toml"):

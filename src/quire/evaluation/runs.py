@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -64,7 +64,7 @@ class Run:
 
 
 def retrieval_run(
-    result: RetrievalResult, indexed: IndexedCorpus, questions_file: Path, **settings: Any
+    result: RetrievalResult, indexed: IndexedCorpus, files: Sequence[Path], **settings: Any
 ) -> Run:
     """The run of an evaluation of retrieval."""
     notes: list[str] = []
@@ -79,7 +79,7 @@ def retrieval_run(
     return _run(
         "retrieval",
         indexed,
-        questions_file,
+        files,
         settings={**settings, "match": result.match},
         metrics=result.metrics(),
         intervals=result.intervals(),
@@ -90,7 +90,7 @@ def retrieval_run(
 
 
 def answers_run(
-    result: AnswersResult, indexed: IndexedCorpus, questions_file: Path, **settings: Any
+    result: AnswersResult, indexed: IndexedCorpus, files: Sequence[Path], **settings: Any
 ) -> Run:
     """The run of an evaluation of answers, with its reliability and refusal curves."""
     labelled = [q for q in result.questions if q.answerable is not None]
@@ -100,7 +100,7 @@ def answers_run(
     return _run(
         "answers",
         indexed,
-        questions_file,
+        files,
         settings={**settings, "model": result.model, "context": result.context},
         metrics=result.metrics(),
         intervals=result.intervals(),
@@ -116,7 +116,7 @@ def answers_run(
 def _run(
     kind: Kind,
     indexed: IndexedCorpus,
-    questions_file: Path,
+    files: Sequence[Path],
     *,
     settings: Mapping[str, Any],
     **values: Any,
@@ -130,7 +130,7 @@ def _run(
         name=run_name(now, kind, indexed.corpus.name),
         created_at=now.isoformat(timespec="seconds"),
         corpus=str(indexed.corpus.source),
-        questions_file=str(questions_file),
+        questions_file=", ".join(str(file) for file in files),
         settings={
             "quire": __version__,
             "embedder": indexed.library.embedder.name,

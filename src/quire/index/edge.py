@@ -113,11 +113,7 @@ class EdgeIndex:
 
     async def books(self) -> list[str]:
         """The ids of the books that have chunks, in order."""
-
-        def stored(generation: Generation) -> list[str]:
-            return [book for book in generation.books() if _count(generation, book, Filters())]
-
-        return await self._read(stored, [])
+        return await self._read(lambda generation: generation.books(), [])
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Insert or replace by chunk id, slice by slice."""
@@ -281,22 +277,23 @@ class EdgeIndex:
 
     async def _read(self, work: Callable[[Generation], T], absent: T) -> T:
         """Run the read in a thread; the generation can't be removed before it ends."""
+        if self._closed:
+            raise IndexUnavailable("the index is closed")
         generation = self._generation
         if generation is None:
             return absent
         generation.enter()
-        try:
-            future = self._threads.submit(work, generation)
-        except RuntimeError as error:
-            generation.leave()
-            raise IndexUnavailable("the index is closed") from error
+        future = self._threads.submit(work, generation)
         future.add_done_callback(lambda _: generation.leave())
         return await asyncio.wrap_future(future)
 
     async def _blocking(self, work: Callable[..., T], *args: Any, always: bool = False) -> T:
         if self._closed and not always:
             raise IndexUnavailable("the index is closed")
-        return await asyncio.wrap_future(self._threads.submit(work, *args))
+        try:
+            return await asyncio.wrap_future(self._threads.submit(work, *args))
+        except OSError as error:
+            raise IndexUnavailable(f"the index at {self._root} failed: {error}") from error
 
     @property
     def _alias(self) -> Path:
@@ -384,9 +381,14 @@ def _update_chunks(generation: Generation, book_id: str, chunks: Sequence[Chunk]
 
 
 def _delete(generation: Generation, book_id: str, ids: Sequence[str]) -> None:
+    """An emptied shard goes, so that a book has a folder just when it has chunks."""
     with generation.shard(book_id) as shard:
-        if shard is not None:
-            shard.delete(ids)
+        if shard is None:
+            return
+        shard.delete(ids)
+        left = shard.count(Filters())
+    if not left:
+        generation.drop(book_id)
 
 
 def _count(generation: Generation, book_id: str, filters: Filters) -> int:

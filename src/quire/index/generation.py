@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from quire.errors import Conflict, InvalidRequest
+from quire.errors import InvalidRequest
 from quire.index.port import EmbedderInfo
 from quire.index.shard import READY, ChunkCache, Shard, remove_shard
 
@@ -122,8 +122,6 @@ class Generation:
     def _opened(self, book_id: str) -> Shard | None:
         shard = self._open.get(book_id)
         if shard is None and book_id in self._folders:
-            if self._retired:
-                raise Conflict("this collection was replaced by a rebuilt one")
             shard = self._open[book_id] = Shard.load(self._folders[book_id], self._cache)
         return shard
 

@@ -41,7 +41,10 @@ READY: Final = "ready"
 
 
 class EngineErrors:
-    """Turns what the bindings raise (a bare `Exception`, or a panic) into `IndexUnavailable`."""
+    """Turns what the bindings raise (a bare `Exception`, or a panic) into `IndexUnavailable`.
+
+    The same for what the operating system raises when the log is made durable.
+    """
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
@@ -54,7 +57,9 @@ class EngineErrors:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is Exception or (kind is not None and kind.__name__ == "PanicException"):
+        if kind is None:
+            return
+        if kind is Exception or kind.__name__ == "PanicException" or issubclass(kind, OSError):
             reason = str(error).partition("\n")[0]
             raise IndexUnavailable(
                 f"the embedded index failed to {self._doing}: {reason}"
@@ -110,7 +115,6 @@ class Shard:
     @classmethod
     def create(cls, folder: Path, dimension: int, cache: ChunkCache) -> Shard:
         """A new empty shard; a crash half-way leaves a folder without its `READY` file."""
-        folder.mkdir(parents=True)
         config = engine.EdgeConfig(
             vectors={
                 DENSE: engine.EdgeVectorParams(size=dimension, distance=engine.Distance.Cosine)
@@ -123,13 +127,14 @@ class Shard:
             "integer": engine.PayloadSchemaType.Integer,
         }
         with EngineErrors("create a shard"):
+            folder.mkdir(parents=True)
             store = engine.EdgeShard.create(str(folder), config)
             for field, kind in FILTERED.items():
                 store.update(engine.UpdateOperation.create_field_index(field, kinds[kind]))
             store.flush()
-        (folder / READY).touch()
-        sync_folder(folder)
-        sync_folder(folder.parent)
+            (folder / READY).touch()
+            sync_folder(folder)
+            sync_folder(folder.parent)
         return cls(folder, store, cache)
 
     @classmethod
@@ -173,21 +178,22 @@ class Shard:
         """Return when every update so far survives a power cut."""
         if not self._dirty:
             return
-        self._dirty = False
         log = self.folder / "wal"
         if self._unflushed >= FLUSH_AFTER or not log.is_dir():
             self.flush()
-            return
-        for file in log.iterdir():
-            sync_file(file)
-        sync_folder(log)
+        else:
+            with EngineErrors("make its log durable"):
+                for file in log.iterdir():
+                    sync_file(file)
+                sync_folder(log)
+        self._dirty = False
 
     def flush(self) -> None:
         """Write the segments, so that the next load has no log to replay."""
         if self._unflushed:
-            self._unflushed = 0
             with EngineErrors("flush"):
                 self._store.flush()
+            self._unflushed = 0
 
     def close(self) -> None:
         """Flush and free the files."""

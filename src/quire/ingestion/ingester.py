@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from quire.books import Book, load_book
@@ -16,6 +16,7 @@ from quire.ingestion.ledger import DatabaseLedger, RebuildLedger
 from quire.ingestion.pipeline import BATCH_FILES, BATCH_TEXTS, Pipeline
 from quire.ingestion.plan import Plan
 from quire.ingestion.progress import Meter, ProgressCallback, Report
+from quire.ingestion.stages import uninterrupted
 from quire.ingestion.state import BookState, Guard, IngestionRecord, IngestionState, LeaseLost
 from quire.models import IngestionMode
 
@@ -77,6 +78,9 @@ class Ingester:
             # The index may have been touched between the last look at the lease and now.
             await self._state.disturb(book.id, writer=writer)
             raise
+        await self._state.describe(
+            book.id, title=book.title, base_url=book.base_url, details=book.details
+        )
         return meter.finish()
 
     async def repair(
@@ -149,20 +153,31 @@ class Ingester:
             self._state, book, embedder=self._space.name, writer=writer, guard=guard
         )
         rebuilt = await self._index.begin_rebuild(self._space)
-        records = {book.id: await self._build(book, rebuilt, meter)}
-        for other in sources:
-            records[other.id] = await self._build(other, rebuilt, Meter(Report(), None))
-        if copied:
-            if known is not None:
-                records[book.id] += await self._keep_failed(known, meter.report, rebuilt)
-            for other in await self._index.books():
-                if other != book.id:
-                    await copy_book(self._index, rebuilt, other)
-        await rebuilt.commit()
-        await ledger.begin()
+        try:
+            records = {book.id: await self._build(book, rebuilt, meter)}
+            for other in sources:
+                records[other.id] = await self._build(other, rebuilt, Meter(Report(), None))
+            if copied:
+                if known is not None:
+                    records[book.id] += await self._keep_failed(known, meter.report, rebuilt)
+                for other in await self._index.books():
+                    if other != book.id:
+                        await copy_book(self._index, rebuilt, other)
+            await rebuilt.commit()
+            await ledger.begin()
+            await uninterrupted(self._switch(rebuilt, records, guard))
+        finally:
+            await rebuilt.close()
+        await self._state.settle(book.id, writer=writer, full=True, guard=guard)
+
+    async def _switch(
+        self,
+        rebuilt: Index,
+        records: Mapping[str, Sequence[IngestionRecord]],
+        guard: Guard | None,
+    ) -> None:
         await self._index.finish_rebuild(rebuilt)
         await self._state.replace_all(records, embedder=self._space.name, guard=guard)
-        await self._state.settle(book.id, writer=writer, full=True, guard=guard)
 
     async def _build(self, book: Book, index: Index, meter: Meter) -> list[IngestionRecord]:
         ledger = RebuildLedger()

@@ -18,7 +18,7 @@ from quire.ingestion.state import Guard, LeaseLost
 from quire.models import IngestionMode, JobStatus, utc_now
 
 MAX_ATTEMPTS = 5
-LEASE = timedelta(seconds=20)
+LEASE = timedelta(seconds=15)
 """How long a worker may be silent before another one takes its job."""
 
 _ACTIVE = ("queued", "running")

@@ -51,6 +51,8 @@ class DatabaseLedger:
             root=str(self._book.root),
             embedder=self._embedder,
             writer=self._writer,
+            base_url=self._book.base_url,
+            details=self._book.details,
             guard=self._guard,
         )
         self.has_begun = True

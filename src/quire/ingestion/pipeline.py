@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from quire.ingestion.plan import Plan, plan
 from quire.ingestion.progress import FileError, Meter
 from quire.ingestion.scan import Scan, scan
 from quire.ingestion.splitting import SPLITTING_VERSION
-from quire.ingestion.stages import ahead
+from quire.ingestion.stages import ahead, uninterrupted
 from quire.ingestion.state import IngestionRecord
 from quire.ingestion.writing import Writer
 from quire.models import IngestionMode
@@ -129,11 +129,11 @@ class Pipeline:
         )
         async with aclosing(ahead(self._embedded(batches), 1)) as stream:
             async for batch in stream:
-                await _whole(writer.write(batch))
+                await uninterrupted(writer.write(batch))
         if survey.plan.deleted:
-            await _whole(writer.remove([records[name] for name in survey.plan.deleted]))
+            await uninterrupted(writer.remove([records[name] for name in survey.plan.deleted]))
         if verify:
-            await _whole(writer.sweep())
+            await uninterrupted(writer.sweep())
 
     def _settings_hash(self, book: Book) -> str:
         """Changes with everything but the file and the embedder that shapes a page's chunks."""
@@ -201,13 +201,3 @@ def _tasks(survey: Survey, records: Mapping[str, IngestionRecord]) -> list[Task]
     ]
     tasks += [Task(sources[move.file.source_file], records[move.previous]) for move in todo.moved]
     return sorted(tasks, key=lambda task: task.file.source_file)
-
-
-async def _whole(step: Coroutine[None, None, None]) -> None:
-    """Let a step finish before a cancellation takes effect."""
-    task = asyncio.create_task(step)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

@@ -41,7 +41,15 @@ _log = logging.getLogger(__name__)
 class JobQueue:
     """Announces jobs and works on them; open it before use."""
 
-    def __init__(self, database: Database, jobs: Jobs) -> None:
+    def __init__(
+        self,
+        database: Database,
+        jobs: Jobs,
+        *,
+        heartbeat: float = HEARTBEAT_S,
+        stalled_after: float = STALLED_S,
+        look_every: float = LOOK_EVERY_S,
+    ) -> None:
         """Raises `MissingExtra` without the `postgres` extra; needs a PostgreSQL database."""
         if database.dialect != "postgresql":
             raise ConfigurationError("workers need PostgreSQL: set DATABASE_URL=postgresql://…")
@@ -50,6 +58,9 @@ class JobQueue:
         self._app = _create_app(database.libpq_url)
         self._app.task(name=_TASK, queue=QUEUE)(self._ingest)
         self._work: Work | None = None
+        self._heartbeat = heartbeat
+        self._stalled_after = stalled_after
+        self._look_every = look_every
 
     async def open(self) -> None:
         """Connect, and create Procrastinate's tables if they aren't there."""
@@ -96,7 +107,7 @@ class JobQueue:
         try:
             while True:
                 await self._serve(concurrency)
-                await asyncio.sleep(LOOK_EVERY_S)
+                await asyncio.sleep(self._look_every)
         finally:
             look.cancel()
             await asyncio.gather(look, return_exceptions=True)
@@ -108,9 +119,9 @@ class JobQueue:
                 await self._app.run_worker_async(
                     queues=[QUEUE],
                     concurrency=concurrency,
-                    fetch_job_polling_interval=LOOK_EVERY_S,
-                    update_heartbeat_interval=HEARTBEAT_S,
-                    stalled_worker_timeout=STALLED_S,
+                    fetch_job_polling_interval=self._look_every,
+                    update_heartbeat_interval=self._heartbeat,
+                    stalled_worker_timeout=self._stalled_after,
                     shutdown_graceful_timeout=1.0,
                     delete_jobs="always",
                     install_signal_handlers=False,
@@ -129,7 +140,7 @@ class JobQueue:
     async def _look_for_jobs(self) -> None:
         """Announce what nobody works on: lost messages, dead workers."""
         while True:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(self._look_every)
             try:
                 await self._discard_stalled()
                 for job_id in await self._jobs.unclaimed():
@@ -144,7 +155,9 @@ class JobQueue:
 
         manager = self._app.job_manager
         async with _translated():
-            stalled = await manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=STALLED_S)
+            stalled = await manager.get_stalled_jobs(
+                queue=QUEUE, seconds_since_heartbeat=self._stalled_after
+            )
         for message in stalled:
             try:
                 await manager.finish_job(message, Status.FAILED, delete_job=True)

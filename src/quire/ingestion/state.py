@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from quire.database import Database
@@ -73,6 +73,20 @@ class BookState:
         return sum(record.chunk_count for record in self.records.values())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookOverview:
+    """A book as it stands in a list."""
+
+    id: str
+    title: str
+    root: str
+    base_url: str | None
+    details: Mapping[str, Any]
+    pages: int
+    chunks: int
+    last_ingested_at: datetime | None
+
+
 class IngestionState:
     """The store of book states. Only what is durable in the index is ever recorded here."""
 
@@ -115,6 +129,8 @@ class IngestionState:
         root: str,
         embedder: str,
         writer: str,
+        base_url: str | None = None,
+        details: Mapping[str, Any] | None = None,
         guard: Guard | None = None,
     ) -> None:
         """Announce that `writer` will change the index; must precede its first write there.
@@ -128,6 +144,8 @@ class IngestionState:
             "collection_name": self.collection_name,
             "embedder": embedder,
             "writer": writer,
+            "base_url": base_url,
+            "details": dict(details or {}),
         }
         async with self._database.transaction() as session:
             if guard:
@@ -138,6 +156,38 @@ class IngestionState:
                     index_elements=["id"], set_=values
                 )
             )
+
+    async def describe(
+        self, book_id: str, *, title: str, base_url: str | None, details: Mapping[str, Any]
+    ) -> None:
+        """Note what the book says of itself now, if it is known; writes only what changed."""
+        said = {"title": title, "base_url": base_url, "details": dict(details)}
+        async with self._database.transaction(read_only=True) as session:
+            book = await session.get(BookRow, book_id)
+            if book is None or all(getattr(book, name) == said[name] for name in said):
+                return
+        async with self._database.transaction() as session:
+            await session.execute(update(BookRow).where(BookRow.id == book_id).values(**said))
+
+    async def overviews(self) -> list[BookOverview]:
+        """All books in id order, without their records."""
+        pages = (
+            select(
+                PageRow.book_id,
+                func.count().label("pages"),
+                func.sum(PageRow.chunk_count).label("chunks"),
+            )
+            .group_by(PageRow.book_id)
+            .subquery()
+        )
+        query = (
+            select(BookRow, pages.c.pages, pages.c.chunks)
+            .outerjoin(pages, pages.c.book_id == BookRow.id)
+            .order_by(BookRow.id)
+        )
+        async with self._database.transaction(read_only=True) as session:
+            rows = await session.execute(query)
+            return [_overview(book, count or 0, int(chunks or 0)) for book, count, chunks in rows.t]
 
     async def check(self, guard: Guard | None) -> None:
         """Raise what the guard raises."""
@@ -224,6 +274,20 @@ class IngestionState:
             await session.execute(
                 self._database.insert(PageRow), [_values(record) for record in records]
             )
+
+
+def _overview(book: BookRow, pages: int, chunks: int) -> BookOverview:
+    moments = [m for m in (book.last_full_ingest, book.last_incremental_update) if m]
+    return BookOverview(
+        id=book.id,
+        title=book.title,
+        root=book.root,
+        base_url=book.base_url,
+        details=book.details,
+        pages=pages,
+        chunks=chunks,
+        last_ingested_at=max(moments, default=None),
+    )
 
 
 def _values(record: IngestionRecord) -> dict[str, Any]:

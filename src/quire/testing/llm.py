@@ -69,6 +69,8 @@ class StubServer:
     requests: list[Request] = field(default_factory=list[Request])
     paths: list[str] = field(default_factory=list[str])
     open_streams: int = 0
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set whenever the last open stream has ended."""
     port: int = 0
 
     @property
@@ -107,10 +109,13 @@ class StubServer:
             await _send(writer, reply.status, reply.body or _error(reply.status))
         elif request.get("stream"):
             self.open_streams += 1
+            self.idle.clear()
             try:
                 await _stream(writer, reply)
             finally:
                 self.open_streams -= 1
+                if not self.open_streams:
+                    self.idle.set()
             return False
         else:
             await _send(writer, 200, json.dumps(_completion(reply)).encode())

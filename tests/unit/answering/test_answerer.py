@@ -20,7 +20,9 @@ SOURCE = (
     "---\ntitle: Nodes\n---\n\n## Nodes\n\nA node is a process that performs computation. See "
     "[topics](topics.md) for how nodes talk. <!-- secret -->\n"
 )
-CHUNK = make_chunk(SOURCE[SOURCE.index("## Nodes") :].strip(), source=SOURCE, source_file="nodes.md")
+CHUNK = make_chunk(
+    SOURCE[SOURCE.index("## Nodes") :].strip(), source=SOURCE, source_file="nodes.md"
+)
 TOPICS = make_chunk("Topics carry messages between nodes at 50 Hz.", source_file="topics.md")
 ASK = Question(text="What is a node?", book_id="book")
 
@@ -170,7 +172,10 @@ async def test_two_sections_of_one_name_are_asked_back() -> None:
         "A frame is a coordinate system.", source_file="a.md", section_title="Frame", module="ros2"
     )
     two = make_chunk(
-        "A frame is one picture of a video.", source_file="b.md", section_title="Frame", module="vla"
+        "A frame is one picture of a video.",
+        source_file="b.md",
+        section_title="Frame",
+        module="vla",
     )
     answerer = make_answerer(FakeRetriever([one, two]))
     answer = await answerer.answer(replace(ASK, text="What is a frame?"))

@@ -4,7 +4,9 @@ from quire.answering import Answerer, ExtractiveModel, Question
 from quire.models import Answer
 from quire.testing.answering import FakeRetriever, WordEmbedder
 
-SELECTION = "Preface.\r\n\r\nThe cafe\u0301 robot 🤖 uses two lidars.\r\nIt maps the hall\r\nat 10 Hz.\r\n"
+SELECTION = (
+    "Preface.\r\n\r\nThe cafe\u0301 robot 🤖 uses two lidars.\r\nIt maps the hall\r\nat 10 Hz.\r\n"
+)
 
 
 async def ask(text: str, selection: str = SELECTION) -> tuple[Answer, FakeRetriever]:

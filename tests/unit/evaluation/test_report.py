@@ -33,10 +33,10 @@ async def runs(tmp_path: Path) -> dict[str, Run]:
         probabilities={"good <b>": 0.9, "missed": 0.3, "foreign": 0.2},
     )
     book = book_of(tmp_path, PAGES, library)
-    file = Path("questions.jsonl")
+    files = [Path("questions.jsonl")]
     return {
-        "retrieval": retrieval_run(await evaluate_retrieval(book, QUESTIONS), book, file),
-        "answers": answers_run(await evaluate_answers(book, QUESTIONS), book, file),
+        "retrieval": retrieval_run(await evaluate_retrieval(book, QUESTIONS), book, files),
+        "answers": answers_run(await evaluate_answers(book, QUESTIONS), book, files),
     }
 
 

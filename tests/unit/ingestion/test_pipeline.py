@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from quire.books import SourceFile, load_book, read_bytes
 from quire.errors import ConfigurationError, EmbedderMismatch, IndexUnavailable, PageRejected
 from quire.index.port import Point
+from quire.ingestion.jobs import Jobs
 from quire.ingestion.progress import Progress, Report
+from quire.ingestion.state import LeaseLost
 from quire.models import Chunk, Filters
 from quire.testing.embedding import HashEmbedder
 from quire.testing.index import MemoryIndex
@@ -508,3 +511,51 @@ async def test_a_plan_changes_nothing(shop: Workshop):
     assert planned.deleted == ("guide/page-00.md",)
     assert [file.source_file for file in planned.modified] == ["guide/page-01.md"]
     assert watched(shop).writes == writes
+
+
+class PausingIndex(WatchedIndex):
+    """Stops before a write until it is let go, as a process that the system put to sleep."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pause = False
+        self.paused = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        if self.pause:
+            self.pause = False
+            self.paused.set()
+            await self.go_on.wait()
+        await super().upsert(points)
+
+
+async def test_what_a_paused_worker_wrote_late_is_not_recorded_and_the_next_run_sweeps_it_out(
+    tmp_path: Path,
+):
+    index = PausingIndex()
+    async with open_workshop(tmp_path, index=index) as shop:
+        write_pages(shop.root, 3)
+        await shop.ingester.run(shop.book)
+        jobs = Jobs(shop.database, lease=timedelta(seconds=-1))
+        job = await jobs.create("book", root=str(shop.root))
+        guide(shop, 1).write_text(page(1, seed=7))
+        first = await jobs.claim(job.job_id)
+        assert first is not None
+        index.pause = True
+        stale = asyncio.create_task(shop.ingester.run(shop.book, guard=jobs.guard(first)))
+        await index.paused.wait()
+        guide(shop, 1).write_text(page(1, seed=8))
+        second = await jobs.claim(job.job_id)
+        assert second is not None
+        await shop.ingester.run(shop.book, guard=jobs.guard(second))
+        newest = await shop.snapshot()
+        index.go_on.set()
+        with pytest.raises(LeaseLost):
+            await stale
+        state = await shop.state.load("book")
+        assert state is not None
+        assert not state.settled
+        await shop.ingester.run(shop.book)
+        assert await shop.snapshot() == newest
+        assert await agrees(shop)

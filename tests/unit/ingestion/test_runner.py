@@ -115,7 +115,7 @@ async def test_a_running_job_can_be_cancelled(jobs: Jobs):
 async def test_a_waiting_job_can_be_cancelled(jobs: Jobs):
     work = Endless()
     runner = JobRunner(jobs, work, renew_every=0.01)
-    first = await runner.submit("one", root="/")
+    await runner.submit("one", root="/")
     second = await runner.submit("two", root="/")
     await work.begun.wait()
     assert (await runner.cancel(second.job_id)).status == "cancelled"

@@ -118,7 +118,7 @@ export class QuireApp extends LitElement {
     if (!this.thread.bookId) this.thread.bookId = this.books[0]?.id ?? "";
     this.#bookChanged();
     this.#navigate();
-    void this.api.sessions().then((remote) => (this.remote = remote)).catch(() => undefined);
+    if (this.#mayListSessions()) void this.api.sessions().then((remote) => (this.remote = remote)).catch(() => undefined);
     await this.updateComplete;
     if (matchMedia("(hover: hover)").matches) this.composer?.focus();
   }
@@ -189,6 +189,11 @@ export class QuireApp extends LitElement {
       }
     }
     return thread;
+  }
+
+  /** Who shares a key with others must not see their conversations: only a key of one's own, or one's own machine. */
+  #mayListSessions(): boolean {
+    return this.api.key?.startsWith("sk_") ?? /^(localhost|127\..*|\[::1\])$/.test(location.hostname);
   }
 
   #entries(): ThreadEntry[] {

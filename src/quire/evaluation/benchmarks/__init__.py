@@ -1,0 +1,1 @@
+"""How fast Quire is: ratios within one run, so that another machine tells the same story."""

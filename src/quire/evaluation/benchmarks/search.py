@@ -1,0 +1,108 @@
+"""Search: what each part of it takes, alone and side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from quire.evaluation.benchmarks.results import Benchmark, Stopwatch
+from quire.evaluation.derivation import derive
+from quire.evaluation.outline import Outline
+from quire.evaluation.scratch import IndexedCorpus, Progress, indexed
+from quire.index.lexical import Bm25
+from quire.settings import Settings
+
+QUERIES = 200
+_DEPTH = 50
+_AT_ONCE = 8
+
+
+async def bench_search(
+    settings: Settings, corpus: Path, *, progress: Progress | None = None
+) -> Benchmark:
+    """Time questions derived from the corpus: whole searches, and their parts."""
+    async with indexed(corpus, settings, progress) as book:
+        queries = derived_queries(book)[:QUERIES]
+        result = Benchmark("search", f"{len(queries)} questions on {corpus.name}")
+        result.add("chunks", float(await book.library.index.count(book.book_id)), "")
+        await _parts(book, queries, result)
+        await _together(book, queries, result)
+    return result
+
+
+def derived_queries(book: IndexedCorpus) -> list[str]:
+    """Questions made from the book's own headings, spread over its pages."""
+    outline = Outline(book.corpus.root)
+    texts = [
+        question.text
+        for page in outline.pages()
+        for question in derive(page, outline.sections(page.source_file))
+    ]
+    step = max(1, len(texts) // QUERIES)
+    return texts[::step] or ["What is this book about?"]
+
+
+async def _parts(book: IndexedCorpus, queries: Sequence[str], result: Benchmark) -> None:
+    library, lexical = book.library, Bm25()
+    vectors = [await library.embedder.embed_query(query) for query in queries]
+    sparse = [lexical.query(query) for query in queries]
+    numbers = range(len(queries))
+
+    async def whole(n: int) -> object:
+        return await library.search(queries[n], book_id=book.book_id)
+
+    async def embedding(n: int) -> object:
+        return await library.embedder.embed_query(queries[n])
+
+    async def hybrid(n: int) -> object:
+        return await library.index.search(
+            book.book_id, dense=vectors[n], bm25=sparse[n], limit=_DEPTH, with_vectors=True
+        )
+
+    async def dense(n: int) -> object:
+        return await library.index.search(
+            book.book_id, dense=vectors[n], bm25=None, limit=_DEPTH, with_vectors=True
+        )
+
+    async def bm25(n: int) -> object:
+        return await library.index.search(
+            book.book_id, dense=None, bm25=sparse[n], limit=_DEPTH, with_vectors=True
+        )
+
+    parts: dict[str, Callable[[int], Awaitable[object]]] = {
+        "whole search": whole,
+        "embedding the question": embedding,
+        "index, hybrid": hybrid,
+        "index, dense alone": dense,
+        "index, BM25 alone": bm25,
+    }
+    await whole(0)
+    for name, work in parts.items():
+        times = [await _timed(work, n) for n in numbers]
+        result.add_latencies(name, times, against=None if work is whole else "whole search")
+
+
+async def _together(book: IndexedCorpus, queries: Sequence[str], result: Benchmark) -> None:
+    """Throughput of one reader, and of several at once."""
+
+    async def worker(queue: list[str]) -> None:
+        while queue:
+            await book.library.search(queue.pop(), book_id=book.book_id)
+
+    for readers in (1, _AT_ONCE):
+        queue = list(queries)
+        with Stopwatch() as watch:
+            await asyncio.gather(*(worker(queue) for _ in range(readers)))
+        result.add(
+            f"searches a second, {readers} at once",
+            len(queries) / watch.seconds,
+            "1/s",
+            against=None if readers == 1 else "searches a second, 1 at once",
+        )
+
+
+async def _timed(work: Callable[[int], Awaitable[object]], number: int) -> float:
+    with Stopwatch() as watch:
+        await work(number)
+    return watch.seconds
