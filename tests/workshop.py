@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -81,7 +81,7 @@ class Workshop:
 @asynccontextmanager
 async def open_workshop(
     folder: Path, *, index: Index | None = None, batch_texts: int = 256, batch_files: int = 64
-) -> AsyncIterator[Workshop]:
+) -> AsyncGenerator[Workshop]:
     """Stores in `folder`, the book in `folder/book`."""
     root = folder / "book"
     root.mkdir(parents=True, exist_ok=True)

@@ -120,7 +120,7 @@ browserTests("the chat page", () => {
     const page = await visit(url, { colorScheme: "dark" });
     const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     expect(await background()).toBe("rgb(23, 22, 20)");
-    await page.getByRole("button", { name: "Theme: auto" }).click();
+    await page.getByRole("button", { name: "Theme: System" }).click();
     expect(await background()).toBe("rgb(250, 248, 244)");
     await page.reload();
     expect(await background()).toBe("rgb(250, 248, 244)");

@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 
 import { launch } from "./browser.mjs";
 import { startServer } from "./server.mjs";
+import { startSite } from "./site-server.mjs";
+import { startStub } from "./stub-server.mjs";
 
 const target = process.env.SHOTS ?? fileURLToPath(new URL("../../docs/img", import.meta.url));
 const only = process.argv.slice(2);
@@ -15,12 +17,12 @@ const browser = await launch();
 
 async function shot(name, options, steps) {
   if (only.length > 0 && !only.some((wanted) => name.startsWith(wanted))) return;
-  const { path = "/", width = 1280, height = 800, ...more } = options;
+  const { base = server.url, path = "/", width = 1280, height = 800, ...more } = options;
   const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: 1.5, ...more });
   const page = await context.newPage();
   page.on("pageerror", (error) => console.error(`${name}: ${error}`));
   page.on("console", (message) => message.type() === "error" && console.error(`${name}: ${message.text()}`));
-  await page.goto(server.url + path);
+  await page.goto(base + path);
   await page.waitForTimeout(400);
   await steps(page);
   await page.waitForTimeout(350);
@@ -90,5 +92,47 @@ await shot("phone-lesson", { ...phone, colorScheme: "dark" }, async (page) => {
 });
 await shot("tablet", { width: 820, height: 1100 }, async (page) => ask(page, QUESTION));
 
+// The author's view and the widget, with figures from the stub.
+const stub = await startStub({ delay: 20 });
+const site = await startSite(server.url);
+const admin = async (name, tab, steps = async () => {}) =>
+  shot(`admin-${name}`, { base: stub.url, path: `/admin#${tab}`, height: 860 }, steps);
+await admin("books", "books", async (page) => {
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.locator("progress").waitFor();
+});
+await admin("gaps", "gaps");
+await admin("weak", "weak");
+await admin("explain", "explain", async (page) => {
+  await page.getByLabel("Question").fill("how do I keep messages for late joiners");
+  await page.keyboard.press("Enter");
+  await page.getByRole("table").waitFor();
+});
+await admin("usage", "usage");
+await admin("keys", "keys");
+const selectText = (page, id) => page.evaluate((target) => {
+  const range = document.createRange();
+  range.selectNodeContents(document.getElementById(target));
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+}, id);
+await shot("widget-select", { base: site.url, path: "/behind-proxy.html" }, async (page) => {
+  await selectText(page, "reliability");
+  await page.locator(".bubble").waitFor();
+});
+await shot("widget-selection-answer", { base: site.url, path: "/behind-proxy.html" }, async (page) => {
+  await selectText(page, "reliability");
+  await page.locator(".bubble").click();
+  await ask(page, "What does best effort do with a message?");
+});
+await shot("widget-answer", { base: site.url, path: "/behind-proxy.html" }, async (page) => {
+  await page.getByRole("button", { name: "Ask the book" }).click();
+  await ask(page, QUESTION);
+});
+await shot("widget-phone", { ...phone, base: site.url, path: "/behind-proxy.html" }, async (page) => {
+  await page.getByRole("button", { name: "Ask the book" }).tap();
+  await ask(page, QUESTION);
+});
+
 await browser.close();
-await server.close();
+await Promise.all([server.close(), stub.close(), site.close()]);

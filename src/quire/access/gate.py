@@ -61,6 +61,10 @@ class Caller:
         """Whether this book exists for the caller."""
         return self.key is None or self.key.book_id in (None, book_id)
 
+    def administers(self, key: ApiKey) -> bool:
+        """Whether the caller may see and revoke this key: one of its own book."""
+        return self.key is None or self.key.book_id in (None, key.book_id)
+
 
 class Gate:
     """Authenticates, checks site and scope, and counts the request."""

@@ -1,4 +1,4 @@
-"""The secret that key digests are made with: set by the operator, or made once in the data folder."""
+"""The secret that key digests are made with: given by the operator, or made once in a file."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
@@ -14,7 +15,19 @@ from quire.database.tables import UsageRow
 from quire.models import utc_now
 
 Outcome = Literal["answered", "refused", "error"]
-Channel = Literal["chat", "openai", "mcp", "terminal"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One answer."""
+
+    created_at: datetime
+    book_id: str
+    key_id: str | None
+    channel: str
+    outcome: Outcome
+    latency_ms: float
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,28 +59,10 @@ class Usage:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def record(
-        self,
-        book_id: str,
-        *,
-        key_id: str | None,
-        channel: Channel,
-        outcome: Outcome,
-        latency_ms: float,
-        tokens: int,
-    ) -> None:
-        """Count one answer."""
-        row = UsageRow(
-            created_at=utc_now(),
-            book_id=book_id,
-            key_id=key_id,
-            channel=channel,
-            outcome=outcome,
-            latency_ms=latency_ms,
-            tokens=tokens,
-        )
+    async def record(self, entries: Sequence[Entry]) -> None:
+        """Count these answers."""
         async with self._database.transaction() as session:
-            session.add(row)
+            session.add_all(UsageRow(**asdict(entry)) for entry in entries)
 
     async def days(self, book_id: str, *, days: int = 30) -> list[UsageDay]:
         """The last days on which something was asked, oldest first."""
@@ -89,7 +84,7 @@ class Usage:
         if book_id is not None:
             query = query.where(UsageRow.book_id == book_id)
         async with self._database.transaction(read_only=True) as session:
-            counts = {outcome: count for outcome, count in (await session.execute(query)).t}
+            counts = dict(iter((await session.execute(query)).t))
         return Totals(
             questions=sum(counts.values()),
             answered=counts.get("answered", 0),

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from quire.answering import lexicon
 from quire.answering.draft import Segment
 from quire.answering.intent import Intent, read_intent
 from quire.answering.ports import Excerpt, Reader, Reading
+from quire.answering.quotable import without_mark
 from quire.answering.ranking import Ranked, Ranker
 from quire.embedding.port import Embedder
 
@@ -54,7 +56,10 @@ class Extractor:
         chosen = _Choice(intent, ranked).make()
         spans = {e.number: r for e, r in zip(excerpts, readings, strict=False)}
         return Extract(
-            segments=tuple(_segment(unit, spans.get(unit.excerpt.number)) for unit in chosen),
+            segments=tuple(
+                _segment(unit, spans.get(unit.excerpt.number), alone=_is_alone(i, chosen))
+                for i, unit in enumerate(chosen)
+            ),
             similarity=max(unit.similarity for unit in chosen),
             coverage=max(unit.coverage for unit in chosen),
         )
@@ -65,13 +70,26 @@ def _by_score(unit: Ranked) -> tuple[float, int, int]:
     return (round(unit.score, 6), -unit.excerpt.number, -unit.index)
 
 
-def _segment(unit: Ranked, reading: Reading | None) -> Segment:
+def _is_alone(i: int, chosen: Sequence[Ranked]) -> bool:
+    """Whether a list entry stands among sentences, where its bullet would look lost."""
+    around = (*chosen[max(0, i - 1) : i], *chosen[i + 1 : i + 2])
+    return not any(
+        other.unit.kind in ("item", "step", "lead")
+        and (other.excerpt.number, other.unit.block)
+        == (chosen[i].excerpt.number, chosen[i].unit.block)
+        for other in around
+    )
+
+
+def _segment(unit: Ranked, reading: Reading | None, *, alone: bool) -> Segment:
     highlight = None
     if reading is not None and reading.span is not None:
         start, end = reading.span
         if unit.unit.start <= start < end <= unit.unit.end:
             highlight = unit.excerpt.text[start:end]
-    return Segment(text=unit.raw, passages=(unit.excerpt.number,), highlight=highlight)
+    listed = unit.unit.kind in ("item", "step")
+    text = without_mark(unit.raw) if alone and listed else unit.raw
+    return Segment(text=text, passages=(unit.excerpt.number,), highlight=highlight)
 
 
 class _Choice:
@@ -100,10 +118,11 @@ class _Choice:
     def _sentences(self, *, limit: int | None = None) -> list[Ranked]:
         """The best sentence and those that go with it, each with what it leans on."""
         limit = limit or self._intent.sentences
-        if self._best.unit.kind in ("code", "table"):
+        if self._shows_block():
             return self._block(self._best)
         chosen: list[Ranked] = []
-        home = max(self._prose, key=_by_score, default=None)
+        standing = [unit for unit in self._prose if self._with_predecessors(unit)]
+        home = max(standing or self._prose, key=_by_score, default=None)
         if home is None:
             return []
         floor = home.score * (_WIDE if self._intent.detailed else _NEAR_BEST)
@@ -120,6 +139,15 @@ class _Choice:
         chosen = chosen or [home]
         return [*chosen, *self._completing(chosen, home)]
 
+    def _shows_block(self) -> bool:
+        """Whether the best unit is code or a table, and this question wants one."""
+        if self._best.unit.kind == "code":
+            return self._intent.kind in ("code", "howto") or not self._prose
+        if self._best.unit.kind == "table":
+            prose = max((unit.score for unit in self._prose), default=0.0)
+            return self._intent.kind == "number" or self._best.score > 1.1 * prose
+        return False
+
     def _lifted(self, unit: Ranked, home: Ranked) -> float:
         """A unit's score, raised where it stands beside the best one."""
         lift = 0.04 if unit.excerpt is home.excerpt else 0.0
@@ -134,12 +162,12 @@ class _Choice:
 
     def _completing(self, chosen: Sequence[Ranked], home: Ranked) -> list[Ranked]:
         """A lone short sentence gets the one that continues it."""
-        if len(chosen) > 1 or len(home.unit.plain) > 160:
+        if len(chosen) > 1 or len(home.unit.plain) > 240 or self._intent.kind == "number":
             return []
         after = self._at.get((home.excerpt.number, home.index + 1))
         if after is None or after.unit.block != home.unit.block:
             return []
-        if after.unit.kind != "sentence" or after.score < 0.45 * home.score:
+        if after.unit.kind != "sentence" or after.score < 0.4 * home.score:
             return []
         return [after]
 
@@ -151,8 +179,10 @@ class _Choice:
             before = self._at.get((first.excerpt.number, first.index - 1))
             if first.unit.kind in ("item", "step"):
                 break
-            if before is None or before.unit.block != first.unit.block or len(group) > 2:
-                return [] if unit is not self._best else group
+            if before is None or before.unit.kind != "sentence" or len(group) > 2:
+                return []
+            if before.unit.heading != first.unit.heading:
+                return []
             group.insert(0, before)
         return group
 
@@ -209,6 +239,10 @@ class _Choice:
             rest = [u for u in self._prose if u is not unit]
             return [max(rest, key=_by_score)] if rest else [unit]
         lead = self._lead_of(unit)
+        if lead is None:
+            above = [u for u in self._prose if u.excerpt is unit.excerpt and u.index < unit.index]
+            above = [u for u in above if u.unit.heading == unit.unit.heading and not _leans(u)]
+            lead = max(above, key=_by_score, default=None)
         return [lead, unit] if lead else [unit]
 
     def _compare(self) -> list[Ranked]:
@@ -255,9 +289,11 @@ class _Choice:
         )
 
 
-def _starts_with(unit: Ranked, side: frozenset[str]) -> bool:
-    from quire.answering import lexicon
+def _leans(unit: Ranked) -> bool:
+    return bool(_DEPENDENT.match(unit.unit.plain))
 
+
+def _starts_with(unit: Ranked, side: frozenset[str]) -> bool:
     return bool(side & lexicon.content_stems(" ".join(unit.unit.plain.split()[:4])))
 
 

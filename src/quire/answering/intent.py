@@ -101,13 +101,19 @@ _YES_NO: Final = re.compile(
     r"^\W*(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|must|may)\b",
     re.IGNORECASE,
 )
+_ASKING: Final = (
+    "show command code snippet syntax exampl explain list describ defin differ differenc "
+    "distinguish compar mean stand step tell detail pleas summar summari overview identifi name "
+    "stand know want understand work"
+)
+_META: Final = frozenset(_ASKING.split())
 _ARTICLES: Final = re.compile(r"^(?:an?|the|using|between)\s+", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)
 def read_intent(question: str) -> Intent:
     """The intent behind a question; `fact` when its wording says nothing special."""
-    terms = lexicon.content_stems(question)
+    terms = _terms(question)
     detailed = bool(_DETAIL.search(question))
     sides = _sides(question)
     if sides:
@@ -129,6 +135,12 @@ def read_intent(question: str) -> Intent:
     if _YES_NO.match(question):
         return Intent(kind="yesno", terms=terms, detailed=detailed)
     return Intent(kind="fact", terms=terms, expects=_expected(question), detailed=detailed)
+
+
+def _terms(question: str) -> frozenset[str]:
+    """What the question is about, without the words that only say how to answer."""
+    every = lexicon.content_stems(question)
+    return frozenset(term for term in every if term not in _META) or every
 
 
 def _sides(question: str) -> tuple[frozenset[str], ...]:

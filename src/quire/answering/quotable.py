@@ -66,6 +66,12 @@ def units(text: str) -> tuple[Unit, ...]:
     return tuple(found)
 
 
+def without_mark(raw: str) -> str:
+    """A list entry without its bullet or number."""
+    mark = _ITEM_MARK.match(raw)
+    return raw[mark.end() :] if mark else raw
+
+
 def _is_hidden(raw: str) -> bool:
     """What a reader of the page can't see is no quote."""
     return markup.has_invisible(raw) or "<!--" in raw or "{/*" in raw

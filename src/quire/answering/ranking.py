@@ -19,6 +19,7 @@ from quire.embedding.port import Embedder
 
 _MAX_EMBEDDED: Final = 64
 _DEFINES: Final = r"\s*(?:\([^)]*\)\s*)?(?:is|are|was|means|refers to|stands for|describes|—|–|:)\s"
+_EXPANSION: Final = re.compile(r"((?:\w[\w-]*\s+){1,6})\(([^()]{2,60})\)")
 _BECAUSE: Final = re.compile(
     r"\b(?:because|since|so that|therefore|reason|due to|in order to|thus|otherwise|prevents?|"
     r"avoids?|ensures?|allows?|lets|without|helps?|this means|which means)\b",
@@ -38,6 +39,27 @@ _CONTRAST: Final = re.compile(
 _IMPERATIVE: Final = re.compile(
     r"^(?:use|run|add|create|install|set|open|call|write|start|make|put|define|import|configure|"
     r"click|go|build|launch|launching|enable|download|copy|type|source|to|you|first|then|next)\b",
+    re.IGNORECASE,
+)
+
+
+_TEACHING: Final = re.compile(
+    r"\b(?:in this (?:chapter|lesson|section|module|tutorial|guide|part|page|course)|"
+    r"by the end\b|welcome to|you(?:'ll| will) (?:learn|write|create|build|understand|be able|"
+    r"have|see|explore|discover|need to know)|we(?:'ll| will) (?:learn|see|explore|look|cover)|"
+    r"until now|so far|you(?:'ve| have) (?:explored|seen|learned)|before you can|"
+    r"the next (?:chapter|lesson|section)|(?:previous|last) (?:chapter|lesson)|let's|"
+    r"(?:this|the) (?:chapter|lesson|section|page) (?:explains|shows|covers|explores|describes))\b",
+    re.IGNORECASE,
+)
+_OBJECTIVE: Final = re.compile(
+    r"(?:distinguish|explain|identify|describe|understand|contrast|compare|analy[sz]e|evaluate|"
+    r"recogni[sz]e|articulate|recall|demonstrate|differentiate)\b",
+    re.IGNORECASE,
+)
+_OUTLINE: Final = re.compile(
+    r"\b(?:objectives?|what you(?:'ll| will)|you will learn|outcomes|prerequisites|contents|"
+    r"next steps?|what's next|exercises?|quiz|assessment|roadmap|further reading|try with ai)\b",
     re.IGNORECASE,
 )
 
@@ -84,7 +106,12 @@ class Ranker:
         for (excerpt, index, unit), (held, near), cosine in zip(
             units, coverages, similarities, strict=True
         ):
-            score = 0.30 * held + 0.15 * near + 0.10 * excerpt.score + _cues(unit, intent)
+            score = (
+                0.30 * held
+                + 0.15 * near
+                + 0.10 * excerpt.score
+                + _cues(unit, excerpt.heading, intent)
+            )
             score += 0.45 * cosine if self._embedder else 0.45 * held
             if excerpt.number in read:
                 evidence = _evidence(read[excerpt.number], unit)
@@ -168,7 +195,7 @@ def _evidence(reading: Reading, unit: Unit) -> float:
     return max(scores, default=0.0)
 
 
-def _cues(unit: Unit, intent: Intent) -> float:
+def _cues(unit: Unit, heading: str, intent: Intent) -> float:
     """What the wording says for or against a unit as this kind of answer."""
     text, bonus = unit.plain, 0.0
     count = len(text.split())
@@ -178,6 +205,12 @@ def _cues(unit: Unit, intent: Intent) -> float:
         bonus -= 0.10 if text.endswith("?") else 0.0
     if unit.kind == "lead":
         bonus -= 0.15
+    if _TEACHING.search(text):
+        bonus -= 0.15
+    if unit.kind != "sentence" and _OBJECTIVE.match(text):
+        bonus -= 0.15
+    if _OUTLINE.search(unit.heading or heading):
+        bonus -= 0.2
     match intent.kind:
         case "definition" if _defines(text, intent.subject):
             bonus += 0.18
@@ -212,9 +245,12 @@ def _cues(unit: Unit, intent: Intent) -> float:
 
 
 def _defines(text: str, subject: frozenset[str]) -> bool:
-    """Whether the text begins with the subject and says what it is."""
+    """Whether the text says what the subject is, or what its letters stand for."""
     if not subject:
         return False
+    for spelled, short in _EXPANSION.findall(text):
+        if subject <= lexicon.content_stems(spelled) | lexicon.content_stems(short):
+            return True
     head = re.split(_DEFINES, text, maxsplit=1)
     if len(head) < 2 or len(head[0].split()) > 9:
         return False

@@ -107,20 +107,29 @@ class Verifier:
             if passage is None or at < 0:
                 continue
             end = at + len(text)
-            inside = [
-                source.unit
-                for source in self._sources
-                if source.passage is passage and at <= source.unit.start < end
-            ]
-            if not inside or inside[0].start != at or inside[-1].end != end:
+            kind = self._kind_of(passage, at, end)
+            if kind is None:
                 continue
             span = text.find(segment.highlight) if segment.highlight else -1
             highlight = (span, span + len(segment.highlight or "")) if span >= 0 else None
-            shown = displayed(text, inside[0].kind, self._base_url)
+            shown = displayed(text, kind, self._base_url)
             if not shown:
                 return None
             quote = Quote(passage=passage, start=at, end=end, highlight=highlight)
-            return Proven(text=shown, kind=inside[0].kind, quotes=(quote,))
+            return Proven(text=shown, kind=kind, quotes=(quote,))
+        return None
+
+    def _kind_of(self, passage: Passage, start: int, end: int) -> UnitKind | None:
+        """What the slice is, if it is made of whole units; an entry may leave its bullet out."""
+        text = passage.chunk.text
+        mine = [source.unit for source in self._sources if source.passage is passage]
+        inside = [unit for unit in mine if start <= unit.start < end]
+        if inside and inside[0].start == start and inside[-1].end == end:
+            return inside[0].kind
+        for unit in mine:
+            if unit.end == end and unit.start < start and unit.kind in ("item", "step"):
+                bare = quotable.without_mark(text[unit.start : unit.end])
+                return "sentence" if len(bare) == end - start else None
         return None
 
     async def _prove(self, raw: str, kind: UnitKind, named: set[int]) -> Proven | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -12,12 +12,18 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from quire import errors
+from quire.access import Allowance
+from quire.api.headers import limit_headers
 from quire.api.schemas import ErrorResponse
-from quire.api.tracing import current_trace_id
+from quire.api.streaming import ClientGone
+from quire.api.tracing import current_trace_id, route_of
 
 log = logging.getLogger(__name__)
+
+Shape = Callable[[int, str, str, Mapping[str, Any] | None, Mapping[str, str] | None], JSONResponse]
 
 # First match wins, so that subclasses stand before their bases.
 STATUS: tuple[tuple[type[errors.QuireError], int, str], ...] = (
@@ -95,8 +101,10 @@ def problem(
 
 def error_headers(error: errors.QuireError) -> dict[str, str]:
     """The headers that go with an error: when to come back, how to authenticate."""
-    if isinstance(error, errors.RateLimited | errors.Overloaded):
-        return {"Retry-After": str(max(1, math.ceil(error.retry_after)))}
+    if isinstance(error, errors.RateLimited):
+        return {**_waiting(error.retry_after), **_exhausted(error)}
+    if isinstance(error, errors.Overloaded):
+        return _waiting(error.retry_after)
     if isinstance(error, errors.DependencyError | errors.ModelBehaviourError):
         return {"Retry-After": "5"}
     if isinstance(error, errors.Unauthorized):
@@ -104,16 +112,37 @@ def error_headers(error: errors.QuireError) -> dict[str, str]:
     return {}
 
 
+def _waiting(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(max(1, math.ceil(seconds)))}
+
+
+def _exhausted(error: errors.RateLimited) -> dict[str, str]:
+    if "policy" not in error.details:
+        return {}
+    left = Allowance(
+        name=error.details["policy"],
+        limit=error.details["limit"],
+        window=error.details["window"],
+        remaining=0,
+        reset=math.ceil(error.retry_after),
+    )
+    return limit_headers([left])
+
+
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """OpenAPI entries for the error statuses a route may answer with."""
+    schema = {"$ref": "#/components/schemas/ErrorResponse"}
     return {
         status: {
-            "model": ErrorResponse,
             "description": HTTPStatus(status).phrase,
-            "content": {"application/problem+json": {}},
+            "content": {"application/problem+json": {"schema": schema}},
         }
-        for status in statuses
+        for status in sorted(statuses)
     }
+
+
+GUARDED = (401, 403, 429, 500, 503)
+"""What any route that asks for a key may answer with."""
 
 
 def install(app: FastAPI) -> None:
@@ -121,6 +150,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(errors.QuireError, _domain)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientGone, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -128,11 +158,12 @@ async def _domain(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.QuireError)
     status, code = classify(error)
     if status >= 500:
-        log.warning("%s %s: %s", request.method, request.scope.get("path"), type(error).__name__)
-    return problem(status, code, error.message, error.details, error_headers(error))
+        log.warning("%s %s: %s", request.method, route_of(request.scope), error.message)
+    shape = shape_of(request)
+    return shape(status, code, error.message, error.details, error_headers(error))
 
 
-async def _validation(_: Request, error: Exception) -> JSONResponse:
+async def _validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     fields = [
         {
@@ -143,7 +174,7 @@ async def _validation(_: Request, error: Exception) -> JSONResponse:
         for item in error.errors()
     ]
     message = "; ".join(f"{f['field']}: {f['message']}" for f in fields)
-    return problem(422, "validation_error", message, {"fields": fields})
+    return shape_of(request)(422, "validation_error", message, {"fields": fields}, None)
 
 
 async def _http(_: Request, error: Exception) -> JSONResponse:
@@ -152,8 +183,17 @@ async def _http(_: Request, error: Exception) -> JSONResponse:
     return problem(error.status_code, code, str(error.detail), headers=error.headers)
 
 
+async def _gone(_: Request, error: Exception) -> Response:
+    """Nobody reads this; the status is for the log."""
+    return Response(status_code=499)
+
+
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    log.error("%s %s failed", request.method, request.scope.get("path"), exc_info=error)
-    return problem(
-        500, "internal_error", "something went wrong on our side; the trace id finds it in the log"
-    )
+    log.error("%s %s failed", request.method, route_of(request.scope), exc_info=error)
+    message = "something went wrong on our side; the trace id finds it in the log"
+    return shape_of(request)(500, "internal_error", message, None, None)
+
+
+def shape_of(request: Request) -> Shape:
+    """How the matched route words its errors: as problem+json, unless it speaks otherwise."""
+    return getattr(request.scope.get("route"), "error_shape", problem)

@@ -44,6 +44,14 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class SelectionPlace(Request):
+    """Where a selection stands; offsets count code points of the page's text."""
+
+    page_url: str = Field(max_length=4096)
+    char_start: int = Field(ge=0)
+    char_end: int = Field(ge=0)
+
+
 class ChatRequest(Request):
     """A question to the book, or to a text the reader selected."""
 
@@ -92,6 +100,9 @@ class ChatRequest(Request):
         description="Narrow the search: `source_url`, `page_title`, `section_heading`, `module`, "
         "`hardware_tier` (this or lower), `chapter_min`, `chapter_max`, `lesson`, "
         "`proficiency_levels`, `layer`, `parent_doc_id`. A list means any of; all must hold.",
+    )
+    selection: SelectionPlace | None = Field(
+        default=None, description="Where `selected_text` stands on the reader's page."
     )
     stream: bool = Field(default=False, description="Answer as server-sent events.")
 
@@ -441,6 +452,17 @@ class SearchResponse(BaseModel):
         )
 
 
+class TaxonomyView(BaseModel):
+    """The values a book allows; an empty list or null means that any is allowed."""
+
+    modules: list[str] = Field(default_factory=list[str])
+    tiers: list[int] = Field(default_factory=list[int])
+    proficiency_levels: list[str] = Field(default_factory=list[str])
+    layers: list[str] = Field(default_factory=list[str])
+    chapters: tuple[int, int] | None = None
+    lessons: tuple[int, int] | None = None
+
+
 class BookView(BaseModel):
     """A book that was ingested."""
 
@@ -450,11 +472,20 @@ class BookView(BaseModel):
     pages: int
     chunks: int
     last_ingested_at: datetime | None
+    taxonomy: TaxonomyView
 
     @classmethod
     def of(cls, book: BookSummary) -> Self:
         """The wire form of a book."""
-        return cls(**{name: getattr(book, name) for name in cls.model_fields})
+        return cls(
+            id=book.id,
+            title=book.title,
+            base_url=book.base_url,
+            pages=book.pages,
+            chunks=book.chunks,
+            last_ingested_at=book.last_ingested_at,
+            taxonomy=TaxonomyView.model_validate(dict(book.taxonomy)),
+        )
 
 
 class BookList(BaseModel):
@@ -576,9 +607,14 @@ class FeedbackRequest(Request):
 
 
 class IngestionRequest(Request):
-    """A folder to ingest; it must lie below one of the configured roots."""
+    """A folder to ingest, below one of the configured roots; or a known book, from its folder."""
 
-    path: str = Field(min_length=1, max_length=4096)
+    path: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4096,
+        description="Left out: the folder the book was ingested from.",
+    )
     book_id: BookId | None = None
     mode: Literal["incremental", "full", "recreate"] = "incremental"
 

@@ -140,7 +140,7 @@ def _walk(
             elif entry.is_dir(follow_symlinks=False):
                 if not _is_output(entry) and globs.may_hold_pages(relative):
                     pending.append((entry.path, relative + "/"))
-            elif entry.is_symlink() and entry.is_dir():
+            elif entry.is_symlink() and os.path.isdir(entry.path):
                 refused.append((relative, "a symbolic link to a folder"))
             elif _looks_like_a_page(entry.name) and globs.matches(relative):
                 yield relative, entry

@@ -67,7 +67,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One stored exchange (seed 000's Conversation)."""
+    """One stored exchange."""
 
     id: str
     session_id: str
@@ -103,7 +103,7 @@ class ThreadSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread(ThreadSummary):
-    """A thread with its last messages (seed 004's ConversationThread)."""
+    """A thread with its last messages."""
 
     messages: tuple[Message, ...]
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])

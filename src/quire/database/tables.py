@@ -64,7 +64,7 @@ class BookRow(Base):
 
 
 class PageRow(Base):
-    """What was last ingested from a source file (seed 003's IngestionRecord)."""
+    """What was last ingested from a source file."""
 
     __tablename__ = "pages"
 
@@ -88,7 +88,7 @@ class PageRow(Base):
 
 
 class JobRow(Base):
-    """An ingestion job (seed 003's IngestionJob) with its lease."""
+    """An ingestion job with its lease."""
 
     __tablename__ = "ingestion_jobs"
     __table_args__ = (
@@ -133,7 +133,7 @@ class JobRow(Base):
 
 
 class ThreadRow(Base):
-    """A conversation (seed 004's ConversationThread); its messages are the exchanges."""
+    """A conversation; its messages are the exchanges."""
 
     __tablename__ = "conversation_threads"
     __table_args__ = (
@@ -154,7 +154,7 @@ class ThreadRow(Base):
 
 
 class ExchangeRow(Base):
-    """A question and its answer (seed 000's `conversations`)."""
+    """A question and its answer."""
 
     __tablename__ = "conversations"
     __table_args__ = (

@@ -12,8 +12,9 @@ Terms, for `rclpy.create_publisher` → `rclpy`, `creat`, `publish`, `createpubl
 - a number or version (`42`, `3.11`, `1.20.0`): itself, and `1.20` of `1.20.0`;
 - Chinese, Japanese, Korean, Thai and the like: pairs of characters. Other scripts: words.
 
-The stemmer is `py_rust_stemmers`: Snowball as compiled code without dependencies
-(the pure Python `snowballstemmer` finds equal stems, many times slower).
+The stemmer is `py_rust_stemmers`: compiled, without dependencies, 60 times faster on words
+seen for the first time than the pure Python `snowballstemmer`. That one is a later Snowball
+and differs on 17 of 10,973 words of the Ray docs (`added`: here `ad`, there `add`).
 """
 
 from __future__ import annotations

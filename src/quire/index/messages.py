@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qdrant_client import models
 
 SEARCH_WIDTH: Final = 256
-"""Candidates the graph search keeps; at this width it misses next to nothing."""
+"""Candidates the graph search keeps; wide, because recall counts more than the time."""
 
 
 def queries(

@@ -1,4 +1,4 @@
-"""A chunk as the store keeps it: a flat payload with the names of seed 003, and its indexes."""
+"""A chunk as the store keeps it: a flat payload and its indexes."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ collection, the server says 404, and the alias is looked up again.
 
 The tenant key `book_id` is part of every filter; its index is tenant-optimised and each book
 has its own graph (`m=0`, `payload_m=16`). IDF is over the book with a server that knows the
-search parameter `idf` (as qdrant-client 1.20 sends it); an older one ignores it and takes the
-IDF of the whole collection. Collection metadata need Qdrant 1.16 or later.
+search parameter `idf` (Qdrant 1.19); one that doesn't takes the IDF of the whole collection.
+It must keep collection metadata too.
 """
 
 from __future__ import annotations
@@ -306,7 +306,7 @@ class ServerIndex:
         except (KeyError, TypeError) as error:
             raise ConfigurationError(
                 f"the collection {name} on QDRANT_URL has no metadata of ours; "
-                "set QDRANT_COLLECTION_NAME to another name, or use Qdrant 1.16 or later"
+                "set QDRANT_COLLECTION_NAME to another name, or use a newer Qdrant"
             ) from error
 
     async def _read(

@@ -13,7 +13,7 @@ import string
 from collections.abc import Callable
 
 TARGET_TOKENS = 400
-"""Seed 003's size of a chunk, heading path included; less where the embedder sees less."""
+"""The size of a chunk, heading path included; less where the embedder sees less."""
 
 _SPECIAL_TOKENS = 2
 _FULL = 0.8
@@ -123,19 +123,17 @@ class Budget:
         """
         atoms = len(_ATOM.findall(text, start, end))
         room = max(8, room * atoms // max(1, self.size(text[start:end])))
+        run = re.compile(rf"(?:\s*+(?:{_ATOM.pattern})){{1,{room}}}+")
         ranges: list[tuple[int, int]] = []
-        begin = blank = start  # `blank`: the last place after white space
-        count = blank_count = 0
-        for found in _ATOM.finditer(text, start, end):
-            at = found.start()
-            if at > begin and text[at - 1].isspace():
-                blank, blank_count = at, count
-            if count >= room:
-                cut, spent = (blank, blank_count) if blank_count > room // 2 else (at, count)
-                ranges.append((begin, cut))
-                begin, count = cut, count - spent
-                blank, blank_count = begin, 0
-            count += 1
-        if begin < end:
-            ranges.append((begin, end))
+        while start < end:
+            found = run.match(text, start, end)
+            stop = found.end() if found else end
+            if stop < end and not text[stop].isspace():
+                middle = (start + stop) // 2
+                blank = max(text.rfind(mark, middle, stop) for mark in " \n\t")
+                stop = blank + 1 if blank > 0 else stop
+            if _ATOM.search(text, stop, end) is None:
+                stop = end
+            ranges.append((start, stop))
+            start = stop
         return ranges

@@ -22,7 +22,7 @@ LessonKey = tuple[str, int, int]
 class LessonKeys:
     """Which files are the only one to claim their lesson; decided from the paths alone.
 
-    Such a page's ids are those of seed 003 (`book:module:chapter:lesson:…`). Every other page
+    Such a page's ids are made of its place (`book:module:chapter:lesson:…`). Every other page
     (no lesson, a translation, another version, two files for one lesson, or front matter
     that moves the page to another lesson) is identified by its file.
     """

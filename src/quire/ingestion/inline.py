@@ -27,11 +27,10 @@ _ATTRIBUTES = re.compile(
     r"\{\s*[:#.][^{}\n]{0,300}\}|\{\*[^{}]{0,500}\*\}|\{\{[^{}]{0,500}\}\}|\{%[^{}]{0,500}%\}"
 )
 _EXPRESSION = re.compile(r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]{0,500}\}){0,500}\}){0,1000}\}")
-_SINGLE = re.compile(r"(?<![*\\])\*(?![*\s])([^*]{0,2000}[^*\s\\])\*(?!\*)")
-_DOUBLE = re.compile(r"(?<!\\)(\*{2,3})(?![*\s])((?:[^*]|\*(?!\*)){0,2000}?[^*\s\\])\1")
-_UNDERSCORES = re.compile(
-    r"(?<![\w\\])(_{1,3})(?![_\s])([^_]{0,2000}(?:_[^_\s]+){0,50}[^_\s\\])\1(?!\w)"
-)
+_STAR = re.compile(r"(?<![*\\])\*(?![*\s])([^*]{0,2000}[^*\s\\])\*(?!\*)")
+_STARS = re.compile(r"(?<!\\)\*\*(?!\s)((?:[^*]|\*(?!\*)){0,2000}?[^*\s\\])\*\*")
+_BAR = re.compile(r"(?<![\w\\])_(?![_\s])([^_]{0,2000}(?:_[^_\s]+){0,50}[^_\s\\])_(?!\w)")
+_BARS = re.compile(r"(?<![\w\\])__(?![_\s])([^_]{0,2000}(?:_[^_\s]+){0,50}[^_\s\\])__(?!\w)")
 _STRUCK = re.compile(r"~~([^~]{1,2000})~~")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -72,7 +71,7 @@ def _without_markup(text: str, mdx: bool) -> str:
         text = _CODE.sub(hold, text)
     if "<" in text or "{/*" in text:
         text = _COMMENT.sub(" ", text)
-        text = _AUTOLINK.sub(r"\1", text)
+        text = _bare(_AUTOLINK, text)
         text = _TAG.sub("", text)
     if "{" in text:
         text = _ATTRIBUTES.sub("", text)
@@ -80,23 +79,27 @@ def _without_markup(text: str, mdx: bool) -> str:
             text = _EXPRESSION.sub("", text)
     if "[" in text:
         text = _FOOTNOTE_MARK.sub("", text)
-        text = _IMAGE.sub(r"\1", text)
-        text = _LINK.sub(r"\1", text)
-        text = _LINK.sub(r"\1", text)
+        text = _bare(_IMAGE, text)
+        text = _bare(_LINK, text)
+        text = _bare(_LINK, text)
     if "*" in text:
-        text = _SINGLE.sub(r"\1", text)
-        text = _DOUBLE.sub(r"\2", text)
+        text = _bare(_STARS, _bare(_STAR, text.replace("***", "**")))
     if "_" in text:
-        text = _UNDERSCORES.sub(r"\2", text)
+        text = _bare(_BARS, _bare(_BAR, text.replace("___", "__")))
     if "~" in text:
-        text = _STRUCK.sub(r"\1", text)
+        text = _bare(_STRUCK, text)
     if "\\" in text:
-        text = _ESCAPE.sub(r"\1", text)
+        text = _bare(_ESCAPE, text)
     if "&" in text:
         text = html.unescape(text)
     if held:
         text = _HELD.sub(lambda found: _recall(held, found), text)
     return text
+
+
+def _bare(pattern: re.Pattern[str], text: str) -> str:
+    """Every match replaced by its only group; much faster than a template in Python 3.11."""
+    return "".join(pattern.split(text))
 
 
 def _recall(held: list[str], found: re.Match[str]) -> str:

@@ -18,7 +18,7 @@ from quire.models import Chunk
 def check_chunks(chunks: Iterable[Chunk], sources: Mapping[str, str] | None = None) -> list[str]:
     """What is wrong with the chunks of one book, one line per finding.
 
-    Checked are seed 003's invariants: unique ids that are UUIDs, `content_hash` and counts
+    Checked are: unique ids that are UUIDs, `content_hash` and counts
     that fit the text, one parent per page and one page per parent, positions 0…total−1
     without a gap, a chain that runs through them once without a cycle, and neighbours that
     exist. With `sources` (source file → decoded text) also: exact slices, line numbers, and

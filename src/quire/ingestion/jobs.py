@@ -27,7 +27,7 @@ _LOCK = 0x4A4F_4253  # "JOBS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestionJob:
-    """Seed 003's IngestionJob and what we add."""
+    """One run of ingestion: what was asked for, how far it came, how it ended."""
 
     job_id: int
     book_id: str

@@ -54,7 +54,7 @@ class IngestionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookState:
-    """A book as it was last ingested (seed 003's IngestionState)."""
+    """A book as it was last ingested."""
 
     book_id: str
     title: str

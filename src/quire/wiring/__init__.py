@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from quire.wiring.library import LOCAL_OWNER, Ask, BookSummary, Library, PartHealth
+from quire.wiring.library import Library
+from quire.wiring.values import LOCAL_OWNER, Ask, BookSummary, PageSummary, PartHealth
 
-__all__ = ["LOCAL_OWNER", "Ask", "BookSummary", "Library", "PartHealth"]
+__all__ = ["LOCAL_OWNER", "Ask", "BookSummary", "Library", "PageSummary", "PartHealth"]

@@ -52,7 +52,7 @@ async def open_index(settings: Settings) -> Index:
     from quire.index.server import ServerIndex
 
     key = settings.qdrant_api_key
-    return await ServerIndex.open(
+    return ServerIndex.open(
         settings.qdrant_url,
         api_key=key.get_secret_value() if key else None,
         collection=settings.qdrant_collection_name,

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
+from contextlib import AbstractContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from quire.errors import Forbidden, InvalidRequest, InvalidSetting, NotFound, QuireError
-from quire.models import (
-    Answer,
-    AnswerMode,
-    Chunk,
-    Filters,
-    IngestionMode,
-    Message,
-    Retrieval,
-)
+from quire.errors import Forbidden, NotFound, QuireError
+from quire.models import Answer, Chunk, Filters, IngestionMode, Retrieval
 from quire.settings import Settings, load_settings
+from quire.wiring.values import LOCAL_OWNER, Ask, BookSummary, PageSummary, PartHealth
 
 if TYPE_CHECKING:
+    from quire.access import Gate, Keys, Limits
     from quire.answering import Answerer, AnswerEvent, Question
     from quire.answering.dialogue import Dialogue
     from quire.conversations import Conversations
@@ -32,53 +25,19 @@ if TYPE_CHECKING:
     from quire.ingestion.ingester import Ingester
     from quire.ingestion.jobs import IngestionJob, Jobs
     from quire.ingestion.plan import Plan
-    from quire.ingestion.progress import ProgressCallback, Report
+    from quire.ingestion.progress import ProgressCallback
+    from quire.ingestion.queue import JobQueue
     from quire.ingestion.runner import JobRunner, Work
-    from quire.ingestion.state import BookState, Guard, IngestionState
+    from quire.ingestion.state import BookState, IngestionState
     from quire.retrieval import Searcher
-
-LOCAL_OWNER = "local"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """A question as callers put it; the library finds the book and checks the filters."""
-
-    text: str
-    book_id: str | None = None
-    session_id: str | None = None
-    remember: bool = False
-    """Store the turn in a session, a new one if `session_id` is None."""
-    history: Sequence[Message] = ()
-    """Earlier turns, when the caller keeps them instead of a session."""
-    mode: AnswerMode = "general"
-    selected_text: str | None = None
-    top_k: int = 5
-    score_threshold: float | None = None
-    filters: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    owner: str = LOCAL_OWNER
-    trace_id: str | None = None
+    from quire.wiring.accounts import Accounts
+    from quire.wiring.authors import AuthorsView
+    from quire.wiring.housekeeping import Housekeeping
+    from quire.wiring.shelf import Shelf
+    from quire.wiring.telemetry import Telemetry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BookSummary:
-    """A book that was ingested."""
-
-    id: str
-    title: str
-    base_url: str | None
-    pages: int
-    chunks: int
-    last_ingested_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartHealth:
-    """Whether one resource answers, and how fast."""
-
-    up: bool
-    latency_ms: float
-    message: str | None = None
+HEALTH_TIMEOUT_S = 5.0
 
 
 class Library:
@@ -95,109 +54,78 @@ class Library:
         index: Index,
         embedder: Embedder,
         state: IngestionState,
+        shelf: Shelf,
         ingester: Ingester,
         jobs: Jobs,
         runner: JobRunner,
+        queue: JobQueue | None,
+        work: Work,
         searcher: Searcher,
         answerer: Answerer,
+        model_name: str,
         conversations: Conversations,
         dialogue: Dialogue,
+        accounts: Accounts,
+        authors: AuthorsView,
+        keys: Keys,
+        limits: Limits,
+        gate: Gate,
+        housekeeping: Housekeeping,
+        telemetry: Telemetry,
     ) -> None:
         self.settings = settings
         self.database = database
         self.index = index
         self.embedder = embedder
         self.state = state
+        self.shelf = shelf
         self.ingester = ingester
         self.jobs = jobs
         self.runner = runner
+        self.queue = queue
+        self.work = work
         self.searcher = searcher
         self.answerer = answerer
+        self.model_name = model_name
         self.conversations = conversations
         self.dialogue = dialogue
+        self.accounts = accounts
+        self.authors = authors
+        self.keys = keys
+        self.limits = limits
+        self.gate = gate
+        self.housekeeping = housekeeping
+        self.telemetry = telemetry
 
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings | None = None) -> AsyncIterator[Library]:
         """Open every resource of the settings; all are closed at the end, whatever happens."""
-        from quire.answering import Answerer
-        from quire.answering.dialogue import Dialogue
-        from quire.conversations.sql import SqlConversations
-        from quire.database import Database, upgrade
-        from quire.ingestion.ingester import Ingester
-        from quire.ingestion.jobs import Jobs
-        from quire.ingestion.runner import JobRunner
-        from quire.ingestion.state import IngestionState
-        from quire.retrieval import Searcher
-        from quire.wiring.adapters import open_embedder, open_index, open_model
+        from quire.wiring.opening import open_library
 
-        settings = settings or load_settings()
-        make_home(settings)
         async with AsyncExitStack() as resources:
-            index = await open_index(settings)
-            resources.push_async_callback(index.close)
-            database = Database(settings.database_address)
-            resources.push_async_callback(database.close)
-            await upgrade(database)
-            embedder = open_embedder(settings)
-            resources.push_async_callback(embedder.close)
-            state = IngestionState(database, collection_name=settings.qdrant_collection_name)
-            searcher = Searcher(index, embedder, policy=settings.confidence_policy)
-            model, model_name = open_model(settings, embedder)
-            answerer = Answerer(
-                retriever=searcher, model=model, model_name=model_name, embedder=embedder
-            )
-            conversations = SqlConversations(database, max_turns=settings.max_turns)
-            resources.push_async_callback(conversations.close)
-            ingester = Ingester(state=state, index=index, embedder=embedder)
-            jobs = Jobs(database)
-            runner = JobRunner(jobs, work_of(ingester))
-            resources.push_async_callback(runner.close)
-            yield cls(
-                settings,
-                database=database,
-                index=index,
-                embedder=embedder,
-                state=state,
-                ingester=ingester,
-                jobs=jobs,
-                runner=runner,
-                searcher=searcher,
-                answerer=answerer,
-                conversations=conversations,
-                dialogue=Dialogue(answerer, conversations),
-            )
+            yield await open_library(settings or load_settings(), resources)
 
     # books
 
     async def books(self) -> list[BookSummary]:
         """All books, in id order."""
-        states = [await self.state.load(book_id) for book_id in await self.state.book_ids()]
-        return [summary_of(state) for state in states if state is not None]
+        return await self.shelf.books()
 
     async def book(self, book_id: str | None = None) -> BookSummary:
         """The book with this id; the only one when no id is given."""
-        ids = await self.state.book_ids()
-        if book_id is None:
-            if len(ids) != 1:
-                raise InvalidRequest(
-                    f"book_id: say which book; there are {', '.join(ids)}"
-                    if ids
-                    else "there is no book yet; add one with: quire ingest PATH",
-                    field="book_id",
-                    books=ids,
-                )
-            book_id = ids[0]
-        return summary_of(await self._load(book_id))
+        return await self.shelf.book(book_id)
+
+    async def pages(self, book_id: str | None = None) -> list[PageSummary]:
+        """The book's pages in order."""
+        return await self.shelf.pages(await self.book(book_id))
 
     async def book_state(self, book_id: str | None = None) -> BookState:
         """What was ingested of a book, file by file; the only book when no id is given."""
-        return await self._load((await self.book(book_id)).id)
-
-    async def _load(self, book_id: str) -> BookState:
-        state = await self.state.load(book_id)
+        book = await self.book(book_id)
+        state = await self.state.load(book.id)
         if state is None:
-            raise NotFound(f"there is no book '{book_id}'", details={"book_id": book_id})
+            raise NotFound(f"there is no book '{book.id}'", details={"book_id": book.id})
         return state
 
     async def plan(
@@ -231,22 +159,33 @@ class Library:
         job = await self.runner.submit(
             book.id, root=str(book.root), mode=mode, owner=LOCAL_OWNER, progress=progress
         )
-        return await self.runner.wait(job.job_id)
+        done = await self.runner.wait(job.job_id)
+        self.shelf.forget()
+        return done
 
     async def submit(
         self,
-        path: str,
+        path: str | None,
         *,
         book_id: str | None = None,
         mode: IngestionMode = "incremental",
         owner: str = LOCAL_OWNER,
         idempotency_key: str | None = None,
     ) -> IngestionJob:
-        """Start a job in the background, for a folder below one of `QUIRE_INGEST_ROOTS`."""
+        """Start a job in the background, here or in a worker.
+
+        For a folder below one of `QUIRE_INGEST_ROOTS`, or (without a path) for the folder
+        a known book came from.
+        """
         from quire.books import load_book
 
-        book = load_book(below(path, self.settings.ingest_roots), book_id=book_id)
-        return await self.runner.submit(
+        if path is None:
+            known = await self.book(book_id)
+            book_id, root = known.id, Path(known.root)
+        else:
+            root = below(path, self.settings.ingest_roots)
+        book = await asyncio.to_thread(load_book, root, book_id=book_id)
+        return await (self.queue or self.runner).submit(
             book.id,
             root=str(book.root),
             mode=mode,
@@ -293,21 +232,39 @@ class Library:
 
     async def ask(self, ask: Ask) -> Answer:
         """A cited answer, or the refusal."""
-        question = await self._question(ask)
-        if ask.remember or ask.session_id:
-            return await self.dialogue.answer(question, ask.owner)
-        return await self.answerer.answer(question, ask.history)
+        with self.accounts.counted(ask) as account, self._span(ask):
+            question = await self._question(ask)
+            account.book_id = question.book_id
+            if ask.remember or ask.session_id:
+                account.answer = await self.dialogue.answer(question, ask.owner)
+            else:
+                account.answer = await self.answerer.answer(question, ask.history)
+            return account.answer
 
     async def stream(self, ask: Ask) -> AsyncGenerator[AnswerEvent]:
         """The same answer as events, each sentence as soon as it is verified."""
-        question = await self._question(ask)
-        if ask.remember or ask.session_id:
-            events = self.dialogue.stream(question, ask.owner)
-        else:
-            events = self.answerer.stream(question, ask.history)
-        async with aclosing(events):
-            async for event in events:
-                yield event
+        from quire.answering import AnswerDone
+
+        with self.accounts.counted(ask) as account:
+            question = await self._question(ask)
+            account.book_id = question.book_id
+            if ask.remember or ask.session_id:
+                events = self.dialogue.stream(question, ask.owner)
+            else:
+                events = self.answerer.stream(question, ask.history)
+            async with aclosing(events):
+                async for event in events:
+                    if isinstance(event, AnswerDone):
+                        account.answer = event.answer
+                    yield event
+
+    def _span(self, ask: Ask) -> AbstractContextManager[None]:
+        return self.telemetry.span(
+            f"chat {self.model_name}",
+            operation_name="chat",
+            request_model=self.model_name,
+            conversation_id=ask.session_id,
+        )
 
     async def _question(self, ask: Ask) -> Question:
         from quire.answering import Question
@@ -340,7 +297,7 @@ class Library:
         comment: str | None = None,
     ) -> None:
         """Store what a reader thought of one answer of a session."""
-        for exchange in await self.conversations.exchanges(owner, session_id):
+        for exchange in reversed(await self.conversations.exchanges(owner, session_id)):
             if exchange.id == exchange_id or (trace_id and exchange.trace_id == trace_id):
                 await self.conversations.give_feedback(owner, exchange.id, rating, comment=comment)
                 return
@@ -354,34 +311,15 @@ class Library:
 
     async def health(self) -> dict[str, PartHealth]:
         """Each resource's sign of life."""
-        return {
-            "index": await timed(self.index.embedder()),
-            "database": await timed(self.database.ping()),
-            "embedder": await timed(self.embedder.embed_query("health")),
+        parts: dict[str, Awaitable[object]] = {
+            "index": self.index.embedder(),
+            "database": self.database.ping(),
+            "embedder": self.embedder.embed_query("health"),
         }
-
-
-def summary_of(state: BookState) -> BookSummary:
-    """What callers see of a book's state."""
-    moments = [m for m in (state.last_full_ingest, state.last_incremental_update) if m]
-    return BookSummary(
-        id=state.book_id,
-        title=state.title,
-        base_url=base_url_of(state),
-        pages=len(state.records),
-        chunks=state.total_chunks,
-        last_ingested_at=max(moments, default=None),
-    )
-
-
-def base_url_of(state: BookState) -> str | None:
-    """Where the book is published, as its folder says now; None when it can't be read."""
-    from quire.books import load_book
-
-    try:
-        return load_book(Path(state.root), book_id=state.book_id).base_url
-    except QuireError:
-        return None
+        if self.settings.redis_url is not None:
+            parts["limits"] = self.limits.check()
+        states = await asyncio.gather(*(timed(check) for check in parts.values()))
+        return dict(zip(parts, states, strict=True))
 
 
 def below(path: str, roots: Sequence[Path]) -> Path:
@@ -393,34 +331,16 @@ def below(path: str, roots: Sequence[Path]) -> Path:
     raise Forbidden("path: is not below a folder of QUIRE_INGEST_ROOTS", details={"field": "path"})
 
 
-def work_of(ingester: Ingester) -> Work:
-    """What a worker does with an ingestion job."""
-
-    async def work(job: IngestionJob, progress: ProgressCallback, guard: Guard) -> Report:
-        from quire.books import load_book
-
-        book = load_book(Path(job.root), book_id=job.book_id)
-        return await ingester.run(book, mode=job.mode, progress=progress, guard=guard)
-
-    return work
-
-
-def make_home(settings: Settings) -> None:
-    """Create the data folder; one clear line when that is not possible."""
-    try:
-        settings.home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidSetting(
-            f"QUIRE_HOME: can't use {settings.home}: {error.strerror or error}"
-        ) from error
-
-
 async def timed(check: Awaitable[object]) -> PartHealth:
     """How long a check took, or why it failed."""
     start = time.perf_counter()
+    message: str | None = None
     try:
-        await check
+        async with asyncio.timeout(HEALTH_TIMEOUT_S):
+            await check
     except QuireError as error:
-        elapsed = (time.perf_counter() - start) * 1000
-        return PartHealth(up=False, latency_ms=elapsed, message=error.message)
-    return PartHealth(up=True, latency_ms=(time.perf_counter() - start) * 1000)
+        message = error.message
+    except TimeoutError:
+        message = f"no answer within {HEALTH_TIMEOUT_S:g} s"
+    elapsed = (time.perf_counter() - start) * 1000
+    return PartHealth(up=message is None, latency_ms=elapsed, message=message)

@@ -56,7 +56,7 @@ async def answering(
     reply: Callable[[Request], StubReply], **options: object
 ) -> AsyncGenerator[tuple[Answerer, StubServer]]:
     async with serve(reply) as server:
-        settings = {"timeout": 2.0, "max_retries": 0, **options}
+        settings = {"timeout": 30.0, "max_retries": 0, **options}
         model = build_model("stub", base_url=server.base_url, **settings)  # type: ignore[arg-type]
         try:
             retriever = FakeRetriever([CHUNK])
@@ -194,7 +194,7 @@ async def test_the_refusal_stops_at_the_tool(ask: Ask) -> None:
 async def test_a_broken_server_is_a_typed_error(
     reply: StubReply, error: type[QuireError], ask: Ask
 ) -> None:
-    async with answering(lambda _: reply) as (answerer, _):
+    async with answering(lambda _: reply, timeout=0.5 if reply.delay else 30.0) as (answerer, _):
         with pytest.raises(error):
             await ask(answerer, ASK)
 
@@ -247,7 +247,7 @@ async def test_leaving_closes_the_connection_to_the_model() -> None:
         await anext(stream)
         assert server.open_streams == 1
         await stream.aclose()
-        await asyncio.wait_for(server.idle.wait(), 2)
+        await asyncio.wait_for(server.idle.wait(), 5)
         assert server.open_streams == 0
 
 

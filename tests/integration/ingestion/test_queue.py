@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -69,7 +69,7 @@ class Office:
 
 
 @asynccontextmanager
-async def open_office(folder: Path, kind: str) -> AsyncIterator[Office]:
+async def open_office(folder: Path, kind: str) -> AsyncGenerator[Office]:
     url = fresh_database()
     database = Database(url)
     await upgrade(database)

@@ -154,7 +154,7 @@ async def test_leaving_the_stream_cancels_the_run() -> None:
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     await stream.aclose()
-    await asyncio.wait_for(cancelled.wait(), 2)
+    await asyncio.wait_for(cancelled.wait(), 5)
 
 
 async def test_a_turn_has_a_deadline() -> None:

@@ -117,10 +117,10 @@ export class QuireAdmin extends LitElement {
         <button class="plain" aria-label=${`Theme: ${this.theme}`} title=${`Theme: ${this.theme}`} @click=${() => setTheme((this.theme = nextTheme(this.theme)))}>${themes[this.theme]}</button>
         <a class="plain" href="./">Ask the book</a>
       </header>
-      <div role="tablist" aria-label="Author’s view" @keydown=${this.#tabKey}>
+      <main><div role="tablist" aria-label="Author’s view" @keydown=${this.#tabKey}>
         ${TABS.map(([id, name]) => html`<button role="tab" id="tab-${id}" aria-selected=${this.tab === id} aria-controls="panel" tabindex=${this.tab === id ? 0 : -1} @click=${() => (location.hash = id)}>${name}</button>`)}
       </div>
-      <main><div role="tabpanel" id="panel" aria-labelledby="tab-${this.tab}">${this.#panel()}</div></main>
+      <div role="tabpanel" id="panel" aria-labelledby="tab-${this.tab}">${this.#panel()}</div></main>
       <div class="hush" role="status" aria-live="polite">${this.notice}</div>`;
   }
 

@@ -24,6 +24,7 @@ export const look = css`
   .figures div { padding: 13px 18px; border-inline-end: 1px solid var(--q-line); margin-inline-end: -1px; }
   .figures dt { font-size: 13px; color: var(--q-muted); }
   .figures dd { margin: 2px 0 0; font: 400 25px/1.2 var(--q-serif); font-variant-numeric: lining-nums tabular-nums; }
+  .cards.wider { grid-template-columns: repeat(auto-fill, minmax(min(100%, 460px), 1fr)); }
   .quiet { color: var(--q-muted); font-size: 13.5px; margin: 0; }
   form.row { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin-top: 12px; }
   form.row label { display: grid; gap: 4px; font-size: 13px; font-weight: 550; flex: 1 1 160px; }

@@ -197,6 +197,8 @@ export function plainSegments(quote: string): string[] {
 
 /** A line of Markdown without its markup. */
 export function plainText(source: string): string {
+  // Most titles and many sentences hold no markup at all.
+  if (!/[\\`*_~[\]<>&#|!:@\n]|^\s*[-+\d]/.test(source)) return clean(source).replace(/\s+/g, " ").trim();
   const fragment = render(source, { html: "strip" });
   return (fragment.textContent ?? "").replace(/\s+/g, " ").trim();
 }

@@ -17,6 +17,8 @@ export interface Turn {
   response?: ChatResponse | undefined;
   error?: { code: string; message: string; retryAfter?: number | undefined; traceId?: string | undefined } | undefined;
   rating?: "up" | "down" | undefined;
+  /** Counts changes; a turn is changed in place while its answer arrives. */
+  version?: number;
 }
 
 export interface Thread {

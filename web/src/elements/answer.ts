@@ -52,7 +52,8 @@ export class QuireAnswer extends LitElement {
       @focusin=${this.#focus} @focusout=${this.#blur}></div>`;
   }
 
-  override updated(_: PropertyValues): void {
+  override updated(changed: PropertyValues): void {
+    if (!["text", "sources", "cited", "baseUrl"].some((name) => changed.has(name))) return;
     const root = this.renderRoot.firstElementChild as HTMLElement;
     const known = new Set([...this.cited, ...this.sources.map((source) => source.number)]);
     const wanted = blocks(clean(this.text)).map((block) => block.source);

@@ -173,9 +173,8 @@ export class QuireTurn extends LitElement {
     const sections = [...Map.groupBy(sources, (source) => `${source.source_url}\n${sourceTitle(source)}`).values()];
     return html`<ul class="sources" aria-label="Sources">${sections.map((section) => html`
       <li class="section"><h3 dir="auto">${sourceTitle(section[0]!)}</h3>${section.map((source) => html`
-        <button class="source" aria-label=${`Open source ${source.number}: ${sourceTitle(source)}`}
-          @click=${(event: Event) => this.#act({ do: "source", source, anchor: event.currentTarget as HTMLElement })}>
-          <span class="number">${source.number}</span><q dir="auto">${plainText(source.quote)}</q>
+        <button class="source" title="Read it in the lesson" @click=${(event: Event) => this.#act({ do: "source", source, anchor: event.currentTarget as HTMLElement })}>
+          <span class="number"><span class="hush">Source </span>${source.number}</span> <q dir="auto">${plainText(source.quote)}</q>
         </button>`)}</li>`)}</ul>`;
   }
 
@@ -201,7 +200,7 @@ export class QuireTurn extends LitElement {
       <h4>The nearest sections</h4>
       <ul class="near">${rows.map(({ title, link }) => html`
         <li>${link ? html`<a href=${link} target="_blank" rel="noopener noreferrer" dir="auto">${title}</a>` : html`<span dir="auto">${title}</span>`}
-          <button class="plain" aria-label=${`Ask what the book says about ${title}`} @click=${() => this.#act({ do: "ask", question: `What does the book say about ${lastPart(title)}?` })}>Ask about it</button></li>`)}
+          <button class="plain" aria-label=${`Ask about it: ${title}`} @click=${() => this.#act({ do: "ask", question: `What does the book say about ${lastPart(title)}?` })}>Ask about it</button></li>`)}
       </ul>`;
   }
 

@@ -243,9 +243,15 @@ export class QuireApp extends LitElement {
 
   // ── answers ──
 
+  /** Shows a turn that was changed in place, and no other. */
+  #refresh(turn: Turn): void {
+    turn.version = (turn.version ?? 0) + 1;
+    this.version++;
+  }
+
   #changed(turn: Turn): void {
     if (!this.thread.turns.includes(turn)) return;
-    this.version++;
+    this.#refresh(turn);
     this.#announce(turn);
     if (turn.status === "failed" && explain(new ApiError(turn.error?.code ?? "", "")).away) this.#serverGone();
     if (turn.status === "done" && this.away === "yes") this.#serverBack();
@@ -289,7 +295,7 @@ export class QuireApp extends LitElement {
       case "source": return void this.#openLesson(action.source, action.anchor);
       case "rate":
         turn.rating = action.rating;
-        this.version++;
+        this.#refresh(turn);
         this.#save();
         void sendRating(this.api, this.thread, turn, action.reason).then((stored) => (this.rateable &&= stored));
     }
@@ -375,13 +381,15 @@ export class QuireApp extends LitElement {
       <button class="solid skip" @click=${() => this.composer.focus()}>Skip to the question</button>
       ${this.menu ? html`<button class="shade menu" tabindex="-1" aria-hidden="true" @click=${() => (this.menu = false)}></button>` : nothing}
       ${this.#side()}
-      <main ?inert=${covered} @quire-turn=${this.#onTurn} @quire-cite=${this.#onCite} @quire-lesson=${(e: CustomEvent<{ source: Source; anchor: HTMLElement }>) => this.#openLesson(e.detail.source, e.detail.anchor)}>
+      <main @quire-turn=${this.#onTurn} @quire-cite=${this.#onCite} @quire-lesson=${(e: CustomEvent<{ source: Source; anchor: HTMLElement }>) => this.#openLesson(e.detail.source, e.detail.anchor)}>
+        <h1 class="hush">${cleanLine(book?.title ?? "")} – Quire</h1>
+        <div class="talk" ?inert=${covered}>
         ${this.#top()}
-        <div class="scroll" tabindex="-1">
+        <div class="scroll" tabindex="0" role="region" aria-label="Conversation">
           <div class="column">
             ${!this.ready ? nothing : turns.length > 0
               ? html`<div class="turns">${repeat(turns, (turn) => turn.id, (turn, index) => html`
-                  <quire-turn class=${index === turns.length - 1 ? "last" : ""} .turn=${turn} .version=${this.version} .book=${book} ?rateable=${this.rateable}></quire-turn>`)}</div>`
+                  <quire-turn class=${index === turns.length - 1 ? "last" : ""} .turn=${turn} .version=${turn.version ?? 0} .book=${book} ?rateable=${this.rateable}></quire-turn>`)}</div>`
               : this.#welcome()}
           </div>
         </div>
@@ -393,6 +401,7 @@ export class QuireApp extends LitElement {
             @quire-filter=${(event: CustomEvent<Record<string, string>>) => (this.chosen = event.detail)}></quire-composer>
           <p class="fine">Answers come only from the book. Each sentence shows the words it rests on.</p>
         </div></div>
+        </div>
         <quire-preview .api=${this.api} .bookId=${this.thread.bookId} .baseUrl=${book?.base_url} lessons></quire-preview>
       </main>
       ${this.lesson ? html`
@@ -405,14 +414,14 @@ export class QuireApp extends LitElement {
   }
 
   #side(): TemplateResult {
-    const themes = { auto: icons.auto, light: icons.sun, dark: icons.moon };
+    const theme = { auto: "System", light: "Light", dark: "Dark" }[this.theme];
     return html`
       <nav class="side ${this.menu ? "shown" : ""}" aria-label="Conversations" @quire-thread=${this.#onThread}>
         <div class="brand">${logo} Quire</div>
         <button class="outline new" @click=${() => this.startOver()}>${icons.plus} New conversation</button>
         <div class="list"><quire-threads .threads=${this.#entries()} current=${this.thread.id}></quire-threads></div>
         <footer>
-          <button class="plain" aria-label=${`Theme: ${this.theme}`} title=${`Theme: ${this.theme}`} @click=${() => setTheme((this.theme = nextTheme(this.theme)))}>${themes[this.theme]} ${{ auto: "System", light: "Light", dark: "Dark" }[this.theme]}</button>
+          <button class="plain" aria-label=${`Theme: ${theme}`} title="Theme" @click=${() => setTheme((this.theme = nextTheme(this.theme)))}>${{ auto: icons.auto, light: icons.sun, dark: icons.moon }[this.theme]} ${theme}</button>
           <span class="spread"></span>
           <button class="plain" aria-label="Keyboard shortcuts" title=${`Keyboard shortcuts (${MOD} /)`} @click=${() => this.#dialog("keys").showModal()}>${icons.keyboard}</button>
         </footer>
@@ -425,9 +434,9 @@ export class QuireApp extends LitElement {
       <header class="top">
         <button class="plain narrow" aria-label="Conversations" aria-expanded=${this.menu} @click=${() => (this.menu = true)}>${icons.menu}</button>
         ${this.books.length > 1
-          ? html`<h1 class="hush">${title || "Quire"}</h1><span class="bookselect"><select aria-label="Book" @change=${(event: Event) => this.startOver((event.target as HTMLSelectElement).value)}>
+          ? html`<span class="bookselect"><select aria-label="Book" @change=${(event: Event) => this.startOver((event.target as HTMLSelectElement).value)}>
               ${this.books.map((book) => html`<option value=${book.id} ?selected=${book.id === this.thread.bookId}>${cleanLine(book.title)}</option>`)}</select>${icons.chevron}</span>`
-          : html`<h1 dir="auto">${title || "Quire"}</h1>`}
+          : html`<p class="title" dir="auto" aria-hidden="true">${title || "Quire"}</p>`}
         <span class="spread"></span>
         ${this.thread.turns.length > 0 ? html`<button class="plain narrow" aria-label="New conversation" @click=${() => this.startOver()}>${icons.plus}</button>` : nothing}
       </header>`;

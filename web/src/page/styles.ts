@@ -12,9 +12,10 @@ export const layout = css`
   .side footer .plain:hover { background: light-dark(#00000009, #ffffff0c); }
   .spread { flex: 1; }
 
-  main { display: flex; flex-direction: column; min-width: 0; min-height: 0; position: relative; }
+  main { min-width: 0; min-height: 0; position: relative; }
+  .talk { display: flex; flex-direction: column; height: 100%; }
   .top { display: flex; align-items: center; gap: 8px; padding: 10px 20px; min-height: 56px; }
-  .top h1 { font: 600 14.5px/1.3 var(--q-sans); margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 0; }
+  .top .title { font: 600 14.5px/1.3 var(--q-sans); margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 0; }
   .bookselect { position: relative; min-width: 0; display: inline-flex; align-items: center; }
   .bookselect select { appearance: none; border: 0; background: none; font-weight: 600; font-size: 14.5px; padding: 6px 28px 6px 8px; margin-inline-start: -8px; border-radius: 8px; cursor: pointer; max-width: 100%; text-overflow: ellipsis; }
   .bookselect select:hover { background: var(--q-sunken); }

@@ -133,8 +133,14 @@ export class QuireWidget extends LitElement {
     return this.bookInfo?.base_url || location.origin;
   }
 
-  #changed(turn: Turn): void {
+  /** Shows a turn that was changed in place, and no other. */
+  #refresh(turn: Turn): void {
+    turn.version = (turn.version ?? 0) + 1;
     this.version++;
+  }
+
+  #changed(turn: Turn): void {
+    this.#refresh(turn);
     if (turn.status === "done") {
       const n = turn.sources.length;
       this.said = `${plainText(turn.text)} ${turn.response?.should_answer ? `${n} ${n === 1 ? "source" : "sources"}.` : ""}`;
@@ -202,7 +208,7 @@ export class QuireWidget extends LitElement {
       case "source": return this.preview.handle({ action: "open", source: action.source, anchor: action.anchor, via: "keyboard" });
       case "rate":
         turn.rating = action.rating;
-        this.version++;
+        this.#refresh(turn);
         void sendRating(this.#client, this.thread, turn, action.reason).then((stored) => (this.rateable &&= stored));
     }
   };
@@ -230,9 +236,9 @@ export class QuireWidget extends LitElement {
           ${turns.length > 0 ? html`<button class="plain" aria-label="New conversation" title="New conversation" @click=${this.#startOver}>${icons.plus}</button>` : nothing}
           <button class="plain" aria-label="Close" title="Close (Esc)" @click=${() => this.hide()}>${icons.close}</button>
         </header>
-        <div class="scroll" tabindex="-1">
+        <div class="scroll" tabindex="0" role="region" aria-label="Conversation">
           ${turns.length > 0
-            ? repeat(turns, (turn) => turn.id, (turn, index) => html`<quire-turn compact class=${index === turns.length - 1 ? "last" : ""} .turn=${turn} .version=${this.version}
+            ? repeat(turns, (turn) => turn.id, (turn, index) => html`<quire-turn compact class=${index === turns.length - 1 ? "last" : ""} .turn=${turn} .version=${turn.version ?? 0}
                 .book=${{ id: this.book, title, base_url: this.#baseUrl }} ?rateable=${this.rateable}></quire-turn>`)
             : html`<div class="hello"><h3>What would you like to know?</h3><p>Every sentence of an answer shows the words it rests on. Or select text on the page and ask about just that.</p></div>`}
         </div>

@@ -1,86 +1,118 @@
-"""Questions and answers: `/chat` and `/chat/stream`."""
+"""Questions and answers: `/chat`, `/chat/stream` and `/chat/run`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
-from fastapi.sse import EventSourceResponse, ServerSentEvent, format_sse_event
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.sse import EventSourceResponse
 
-from quire.answering import AnswerDone, SentenceReady, SourcesReady
-from quire.api.dependencies import LibraryDependency, OwnerDependency
-from quire.api.errors import classify, responses
-from quire.api.schemas import (
-    ChatRequest,
-    ChatResponse,
-    RunRequest,
-    RunResponse,
-    SourceCitation,
-    StreamChunk,
-    StreamDone,
-    StreamError,
-    StreamSources,
-    metadata_of,
-)
+from quire.access import Caller
+from quire.api.dependencies import ChatCaller, LibraryDependency, Slot
+from quire.api.errors import GUARDED, responses
+from quire.api.events import AI_SDK_HEADERS, ai_sdk_error, ai_sdk_parts, quire_error, quire_events
+from quire.api.schemas import ChatRequest, ChatResponse, RunRequest, RunResponse
+from quire.api.streaming import AnswerStream, while_connected
 from quire.api.tracing import current_trace_id
-from quire.errors import DependencyError, QuireError
+from quire.errors import Conflict
 from quire.wiring import Ask, Library
 
-router = APIRouter(tags=["chat"])
+router = APIRouter(tags=["chat"], dependencies=[Slot])
 
-StreamEvent = StreamChunk | StreamSources | StreamDone | StreamError
-ERRORS = responses(404, 409, 413, 422, 500, 503)
+ERRORS = responses(*GUARDED, 404, 409, 413, 422)
+EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer as server-sent events: `chunk` for each sentence, `sources`, "
+        "then `done`; or `error`, always the last one.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+BOTH: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer; with `stream: true` as the events of `/chat/stream`.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+Format = Annotated[
+    Literal["quire", "ai-sdk"] | None,
+    Query(description="Wording of a stream: ours, or the AI SDK's UI message stream."),
+]
+LastEventId = Annotated[
+    str | None,
+    Header(description="Answers are not kept for resuming: a request with this header gets 409."),
+]
 
 
-@router.post("/chat", response_model=ChatResponse, responses=ERRORS)
+@router.post("/chat", response_model=ChatResponse, responses={**BOTH, **ERRORS})
 async def chat(
-    body: ChatRequest, library: LibraryDependency, owner: OwnerDependency
+    body: ChatRequest,
+    request: Request,
+    library: LibraryDependency,
+    caller: ChatCaller,
+    format: Format = None,
+    last_event_id: LastEventId = None,
 ) -> ChatResponse | EventSourceResponse:
     """Ask a question; every sentence of the answer is cited, or the answer is a refusal.
 
     With `stream: true` the answer comes as the events of `/chat/stream`.
     """
+    ask = asked(body, caller)
     if body.stream:
-        return streamed(library, asked(body, owner))
-    return ChatResponse.of(await library.ask(asked(body, owner)))
+        return streamed(request, library, ask, format, last_event_id)
+    return ChatResponse.of(await while_connected(request, library.ask(ask)))
 
 
-@router.post("/chat/run", response_model=RunResponse, responses=ERRORS)
+@router.post("/chat/run", response_model=RunResponse, responses={**BOTH, **ERRORS})
 async def chat_run(
-    body: RunRequest, library: LibraryDependency, owner: OwnerDependency
+    body: RunRequest,
+    request: Request,
+    library: LibraryDependency,
+    caller: ChatCaller,
+    format: Format = None,
+    last_event_id: LastEventId = None,
 ) -> RunResponse | EventSourceResponse:
     """The same question and answer in the older shape, with its narrower limits."""
     ask = Ask(
         text=body.message,
-        book_id=body.book_id,
+        book_id=caller.book(body.book_id),
         session_id=body.session_id,
         remember=True,
         top_k=body.top_k,
         score_threshold=body.similarity_threshold,
-        owner=owner,
+        owner=caller.owner,
         trace_id=current_trace_id(),
+        key_id=caller.key_id,
+        channel="chat",
     )
     if body.stream:
-        return streamed(library, ask)
-    return RunResponse.of(await library.ask(ask))
+        return streamed(request, library, ask, format, last_event_id)
+    return RunResponse.of(await while_connected(request, library.ask(ask)))
 
 
-@router.post("/chat/stream", response_class=EventSourceResponse, responses=ERRORS)
+@router.post(
+    "/chat/stream",
+    response_class=EventSourceResponse,
+    response_model=None,
+    responses={**EVENTS, **ERRORS},
+)
 async def chat_stream(
-    body: ChatRequest, library: LibraryDependency, owner: OwnerDependency
-) -> AsyncIterator[ServerSentEvent]:
+    body: ChatRequest,
+    request: Request,
+    library: LibraryDependency,
+    caller: ChatCaller,
+    format: Format = None,
+    last_event_id: LastEventId = None,
+) -> EventSourceResponse:
     """The same answer sentence by sentence: events `chunk`, `sources`, `done` or `error`."""
-    number = 0
-    async for event in events_of(library, asked(body, owner)):
-        number += 1
-        yield ServerSentEvent(data=event, event=event.type, id=str(number))
+    return streamed(request, library, asked(body, caller), format, last_event_id)
 
 
-def asked(body: ChatRequest, owner: str) -> Ask:
+def asked(body: ChatRequest, caller: Caller) -> Ask:
     """The library's question for a request."""
     return Ask(
         text=body.query,
-        book_id=body.book_id,
+        book_id=caller.book(body.book_id),
         session_id=body.session_id,
         remember=True,
         mode=body.mode,
@@ -88,47 +120,34 @@ def asked(body: ChatRequest, owner: str) -> Ask:
         top_k=body.top_k,
         score_threshold=body.score_threshold,
         filters=body.filters or {},
-        owner=owner,
+        owner=caller.owner,
         trace_id=current_trace_id(),
+        key_id=caller.key_id,
+        channel="chat",
     )
 
 
-def streamed(library: Library, ask: Ask) -> EventSourceResponse:
-    """The events of an answer as a response of its own."""
-    return EventSourceResponse(
-        encoded(events_of(library, ask)),
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+def streamed(
+    request: Request,
+    library: Library,
+    ask: Ask,
+    format: str | None,
+    last_event_id: str | None,
+) -> EventSourceResponse:
+    """The answer as a stream, in the wording the client asked for."""
+    if last_event_id:
+        raise Conflict("answers are not kept for resuming; ask again without Last-Event-ID")
+    events = library.stream(ask)
+    ai_sdk = format == "ai-sdk" or (format is None and accepts_ai_sdk(request))
+    return AnswerStream(
+        ai_sdk_parts(events) if ai_sdk else quire_events(events),
+        failed=ai_sdk_error if ai_sdk else quire_error,
+        headers=AI_SDK_HEADERS if ai_sdk else None,
+        stopping=request.app.state.stopping,
+        write_timeout=library.settings.write_timeout,
     )
 
 
-async def encoded(events: AsyncIterator[StreamEvent]) -> AsyncIterator[bytes]:
-    """Events as bytes, numbered from 1."""
-    number = 0
-    async for event in events:
-        number += 1
-        yield format_sse_event(data_str=event.model_dump_json(), event=event.type, id=str(number))
-
-
-async def events_of(library: Library, ask: Ask) -> AsyncIterator[StreamEvent]:
-    """An answer as wire events; an error after the start is the last event."""
-    try:
-        async for event in library.stream(ask):
-            match event:
-                case SentenceReady():
-                    yield StreamChunk(
-                        content=event.text, citations=[c.number for c in event.citations]
-                    )
-                case SourcesReady():
-                    yield StreamSources(sources=[SourceCitation.of(c) for c in event.citations])
-                case AnswerDone():
-                    yield StreamDone(
-                        metadata=metadata_of(event.answer), response=ChatResponse.of(event.answer)
-                    )
-    except QuireError as error:
-        _, code = classify(error)
-        yield StreamError(
-            error_code=code,
-            message=error.message,
-            trace_id=ask.trace_id,
-            retryable=isinstance(error, DependencyError),
-        )
+def accepts_ai_sdk(request: Request) -> bool:
+    """Whether the client asks for the AI SDK's wording: `text/event-stream;format=ai-sdk`."""
+    return "format=ai-sdk" in request.headers.get("accept", "").replace(" ", "").lower()

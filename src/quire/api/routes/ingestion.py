@@ -4,70 +4,91 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 
-from quire.api.dependencies import LibraryDependency, OwnerDependency
-from quire.api.errors import responses
+from quire.access import Caller
+from quire.api.dependencies import IngestCaller, LibraryDependency
+from quire.api.errors import GUARDED, responses
 from quire.api.schemas import (
     IngestionJobList,
     IngestionJobView,
     IngestionRequest,
     IngestionStateView,
 )
+from quire.errors import NotFound
+from quire.ingestion.jobs import IngestionJob
 from quire.models import JobStatus
+from quire.wiring import Library
 
 router = APIRouter(prefix="/ingestion", tags=["ingestion"])
 
-ERRORS = responses(403, 404, 409, 422, 500, 503)
+CREATED = responses(*GUARDED, 404, 409, 413, 422)
+READ = responses(*GUARDED, 404, 422)
+JobPath = Annotated[int, Path(ge=1, le=2**31 - 1)]
+BookQuery = Annotated[str | None, Query(max_length=200)]
 
 
-@router.post("/jobs", status_code=202, responses=ERRORS)
+@router.post("/jobs", status_code=202, responses=CREATED)
 async def create(
     body: IngestionRequest,
     library: LibraryDependency,
-    owner: OwnerDependency,
+    caller: IngestCaller,
     response: Response,
     idempotency_key: Annotated[str | None, Header(max_length=255)] = None,
 ) -> IngestionJobView:
     """Start a job; the same `Idempotency-Key` gives back the same job."""
     job = await library.submit(
         body.path,
-        book_id=body.book_id,
+        book_id=caller.book(body.book_id),
         mode=body.mode,
-        owner=owner,
+        owner=caller.owner,
         idempotency_key=idempotency_key,
     )
     response.headers["Location"] = f"/ingestion/jobs/{job.job_id}"
     return IngestionJobView.of(job)
 
 
-@router.get("/jobs", responses=ERRORS)
+@router.get("/jobs", responses=READ)
 async def jobs(
     library: LibraryDependency,
-    book_id: Annotated[str | None, Query()] = None,
+    caller: IngestCaller,
+    book_id: BookQuery = None,
     status: Annotated[JobStatus | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> IngestionJobList:
     """Jobs, newest first."""
-    found = await library.jobs.find(book_id=book_id, status=status, limit=limit)
+    found = await library.jobs.find(book_id=caller.book(book_id), status=status, limit=limit)
     return IngestionJobList(jobs=[IngestionJobView.of(job) for job in found])
 
 
-@router.get("/jobs/{job_id}", responses=ERRORS)
-async def job(job_id: int, library: LibraryDependency) -> IngestionJobView:
+@router.get("/jobs/{job_id}", responses=READ)
+async def job(
+    job_id: JobPath, library: LibraryDependency, caller: IngestCaller
+) -> IngestionJobView:
     """One job with its progress."""
-    return IngestionJobView.of(await library.jobs.get(job_id))
+    return IngestionJobView.of(await seen(library, caller, job_id))
 
 
-@router.delete("/jobs/{job_id}", status_code=202, responses=ERRORS)
-async def cancel(job_id: int, library: LibraryDependency) -> IngestionJobView:
+@router.delete("/jobs/{job_id}", status_code=202, responses=READ)
+async def cancel(
+    job_id: JobPath, library: LibraryDependency, caller: IngestCaller
+) -> IngestionJobView:
     """Ask a job to stop; what it has written stays and is consistent."""
+    await seen(library, caller, job_id)
     return IngestionJobView.of(await library.jobs.cancel(job_id))
 
 
-@router.get("/state", responses=ERRORS)
+@router.get("/state", responses=READ)
 async def state(
-    library: LibraryDependency, book_id: Annotated[str | None, Query()] = None
+    library: LibraryDependency, caller: IngestCaller, book_id: BookQuery = None
 ) -> IngestionStateView:
     """What the index holds of a book, file by file."""
-    return IngestionStateView.of(await library.book_state(book_id))
+    return IngestionStateView.of(await library.book_state(caller.book(book_id)))
+
+
+async def seen(library: Library, caller: Caller, job_id: int) -> IngestionJob:
+    """The job, if its book exists for the caller."""
+    found = await library.jobs.get(job_id)
+    if not caller.sees(found.book_id):
+        raise NotFound(f"there is no job {job_id}", details={"job_id": job_id})
+    return found

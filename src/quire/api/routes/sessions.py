@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from quire.api.dependencies import LibraryDependency, OwnerDependency
-from quire.api.errors import responses
+from quire.api.dependencies import ChatCaller, LibraryDependency
+from quire.api.errors import GUARDED, responses
 from quire.api.schemas import (
     UUID_PATTERN,
     ConversationThread,
@@ -19,59 +19,70 @@ from quire.api.schemas import (
 
 router = APIRouter(tags=["sessions"])
 
-ERRORS = responses(404, 422, 500, 503)
+READ = responses(*GUARDED, 404, 422)
+WRITTEN = responses(*GUARDED, 404, 413, 422)
 SessionPath = Annotated[str, Path(pattern=UUID_PATTERN)]
 
 
-@router.get("/sessions", responses=ERRORS)
+@router.get("/sessions", responses=READ)
 async def sessions(
     library: LibraryDependency,
-    owner: OwnerDependency,
-    book_id: Annotated[str | None, Query()] = None,
+    caller: ChatCaller,
+    book_id: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
 ) -> ThreadList:
-    """The caller's threads, the last active one first."""
-    found = await library.conversations.threads(owner, book_id=book_id, limit=limit, offset=offset)
+    """The caller's threads, the last active one first.
+
+    Visitors of a publishable key who send no `X-Visitor-Id` have no list: they read a thread
+    by its id.
+    """
+    if caller.is_anonymous:
+        return ThreadList(sessions=[])
+    found = await library.conversations.threads(
+        caller.owner, book_id=caller.book(book_id), limit=limit, offset=offset
+    )
     return ThreadList(sessions=[ThreadOverview.of(thread) for thread in found])
 
 
-@router.get("/sessions/{session_id}", responses=ERRORS)
+@router.get("/sessions/{session_id}", responses=READ)
 async def session(
-    session_id: SessionPath, library: LibraryDependency, owner: OwnerDependency
+    session_id: SessionPath, library: LibraryDependency, caller: ChatCaller
 ) -> ConversationThread:
     """A thread with its last 50 messages; another caller's is not found."""
-    return ConversationThread.of_thread(await library.conversations.thread(owner, session_id))
+    return ConversationThread.of_thread(
+        await library.conversations.thread(caller.owner, session_id)
+    )
 
 
-@router.patch("/sessions/{session_id}", status_code=204, responses=ERRORS)
+@router.patch("/sessions/{session_id}", status_code=204, responses=WRITTEN)
 async def rename(
     session_id: SessionPath,
     body: RenameRequest,
     library: LibraryDependency,
-    owner: OwnerDependency,
+    caller: ChatCaller,
 ) -> Response:
     """Give a thread a title."""
-    await library.conversations.rename(owner, session_id, body.title)
+    await library.conversations.rename(caller.owner, session_id, body.title)
     return Response(status_code=204)
 
 
-@router.delete("/sessions/{session_id}", status_code=204, responses=ERRORS)
+@router.delete("/sessions/{session_id}", status_code=204, responses=READ)
 async def erase(
-    session_id: SessionPath, library: LibraryDependency, owner: OwnerDependency
+    session_id: SessionPath, library: LibraryDependency, caller: ChatCaller
 ) -> Response:
     """Erase a thread with everything that belongs to it."""
-    await library.conversations.delete(owner, session_id)
+    await library.conversations.delete(caller.owner, session_id)
     return Response(status_code=204)
 
 
-@router.post("/feedback", status_code=204, responses=ERRORS)
+@router.post("/feedback", status_code=204, responses=WRITTEN)
 async def feedback(
-    body: FeedbackRequest, library: LibraryDependency, owner: OwnerDependency
+    body: FeedbackRequest, library: LibraryDependency, caller: ChatCaller
 ) -> Response:
     """Rate an answer; a second rating replaces the first."""
     await library.rate(
-        owner,
+        caller.owner,
         body.session_id,
         exchange_id=body.exchange_id,
         trace_id=body.trace_id,

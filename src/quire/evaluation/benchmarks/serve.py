@@ -35,19 +35,20 @@ async def bench_serve(
     home = scratch_folder(corpus, settings) / "home"
     async with _server(settings, home) as (client, start):
         result.add("until the server answers", start, "s")
-        for path, name in (("/search", "search"), ("/chat", "chat")):
+        for path, field in (("/search", "text"), ("/chat", "query")):
+            name = path.strip("/")
             for readers in READERS:
-                times, seconds = await _load(client, path, queries, readers)
+                times, seconds = await _load(client, path, field, queries, readers)
                 result.add_latencies(
                     f"{name}, {readers} at once",
                     times,
                     against=None if readers == 1 else f"{name}, 1 at once",
                 )
                 result.add(
-                    f"{name}s a second, {readers} at once",
+                    f"{name} requests a second, {readers} at once",
                     len(times) / seconds,
                     "1/s",
-                    against=None if readers == 1 else f"{name}s a second, 1 at once",
+                    against=None if readers == 1 else f"{name} requests a second, 1 at once",
                 )
                 if progress:
                     progress(f"serving {name}", READERS.index(readers) + 1, len(READERS))
@@ -57,6 +58,7 @@ async def bench_serve(
 async def _load(
     client: httpx.AsyncClient,
     path: str,
+    field: str,
     queries: Sequence[str],
     readers: int,
 ) -> tuple[list[float], float]:
@@ -65,7 +67,7 @@ async def _load(
 
     async def reader() -> None:
         while queue:
-            body = {"query": queue.pop()}
+            body = {field: queue.pop()}
             with Stopwatch() as watch:
                 response = await client.post(path, json=body)
             if response.status_code != 200:
