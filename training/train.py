@@ -63,11 +63,15 @@ def labels(c: dict, span, ev) -> tuple[int, int, int]:
     return bits, s, e
 
 
-def prepare(pack: Path, workers: int, fraction: float = 1.0) -> dict:
+def prepare(pack: Path, workers: int, fraction: float = 1.0, skip_edits: bool = False) -> dict:
     data = json.load(lzma.open(pack / "train.json.xz"))
     passages, rows, edits = data["P"], data["rows"], data["edits"]
     if (pack / "edits2.json.xz").exists():
         edits = edits + json.load(lzma.open(pack / "edits2.json.xz"))
+    if skip_edits:
+        edits, rows = [], [r for r in rows if r["src"] != "cloze"]
+        for r in rows:
+            r.pop("of", None)
     if fraction < 1:
         rng = np.random.default_rng(0)
         keep_row = rng.random(len(rows)) < fraction

@@ -59,11 +59,12 @@ await shot("filters", {}, async (page) => {
   await page.getByLabel("Module").selectOption("ros2");
   await ask(page, "What is a lifecycle node?");
 });
-await shot("streaming", {}, async (page) => {
-  await ask(page, "What is a lifecycle node? Slowly.", false);
-  await page.locator("quire-answer p, .dots").first().waitFor();
-  await page.waitForTimeout(200);
+const slow = await startStub({ delay: 900 });
+await shot("streaming", { base: slow.url }, async (page) => {
+  await ask(page, "What is a lifecycle node?", false);
+  await page.locator(".cite").nth(1).waitFor();
 });
+await slow.close();
 await shot("thread", {}, async (page) => {
   await ask(page, QUESTION);
   await ask(page, "What does best effort mean?");

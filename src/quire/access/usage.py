@@ -84,7 +84,7 @@ class Usage:
         if book_id is not None:
             query = query.where(UsageRow.book_id == book_id)
         async with self._database.transaction(read_only=True) as session:
-            counts = dict(iter((await session.execute(query)).t))
+            counts = {outcome: count for outcome, count in await session.execute(query)}
         return Totals(
             questions=sum(counts.values()),
             answered=counts.get("answered", 0),

@@ -7,17 +7,14 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quire.access import ApiKey, CreatedKey, KeyKind, Scope, UsageDay
+from quire.access import SCOPES, ApiKey, CreatedKey, KeyKind, Scope, UsageDay
 from quire.api.schemas import BookId, BookView, Request
 from quire.conversations.review import Asked
+from quire.models import ConfidenceLevel
 from quire.wiring.authors import Explained, GapGroup
 
-LEVELS: tuple[tuple[float, Literal["high", "medium", "low", "insufficient"]], ...] = (
-    (0.85, "high"),
-    (0.6, "medium"),
-    (0.35, "low"),
-    (0.0, "insufficient"),
-)
+
+ASK: frozenset[Scope] = frozenset({"chat", "search"})
 
 
 class Overview(BaseModel):
@@ -84,17 +81,15 @@ class WeakAnswerView(BaseModel):
     rating: Literal["up", "down"] | None
     reason: str | None
     asked_at: datetime
-    confidence_level: Literal["high", "medium", "low", "insufficient"] | None
+    confidence_level: ConfidenceLevel | None
 
     @classmethod
-    def of(cls, asked: Asked) -> Self:
+    def of(cls, asked: Asked, level: ConfidenceLevel | None) -> Self:
         """The wire form of a stored answer."""
-        sure = asked.confidence
-        level = None if sure is None else next(name for least, name in LEVELS if sure >= least)
         rating = None if asked.rating is None else "up" if asked.rating > 0 else "down"
         return cls(
             question=asked.question,
-            confidence=sure,
+            confidence=asked.confidence,
             confidence_level=level,
             rating=rating,
             reason=asked.comment,
@@ -201,7 +196,9 @@ class KeyRequest(Request):
     def granted(self) -> set[Scope]:
         """The scopes, `ask` spelt out."""
         named: set[Scope] = {scope for scope in self.scopes if scope != "ask"}
-        return named | {"chat", "search"} if "ask" in self.scopes else named
+        if "ask" in self.scopes:
+            named |= ASK
+        return named
 
 
 class KeyView(BaseModel):
@@ -221,8 +218,18 @@ class KeyView(BaseModel):
     @classmethod
     def of(cls, key: ApiKey) -> Self:
         """The wire form of a key."""
-        values = {name: getattr(key, name) for name in KeyView.model_fields}
-        return cls(**{**values, "scopes": sorted(key.scopes), "origins": list(key.origins)})
+        return cls(
+            id=key.id,
+            name=key.name,
+            prefix=key.prefix,
+            kind=key.kind,
+            scopes=[scope for scope in SCOPES if scope in key.scopes],
+            book_id=key.book_id,
+            origins=list(key.origins),
+            created_at=key.created_at,
+            revoked_at=key.revoked_at,
+            last_used_at=key.last_used_at,
+        )
 
 
 class NewKeyView(KeyView):

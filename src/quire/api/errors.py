@@ -165,16 +165,23 @@ async def _domain(request: Request, error: Exception) -> JSONResponse:
 
 async def _validation(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    fields = [
+    fields: list[dict[str, Any]] = [
         {
             "field": ".".join(str(part) for part in item["loc"][1:]) or str(item["loc"][0]),
             "message": str(item["msg"]).removeprefix("Value error, "),
-            "limit": {k: v for k, v in (item.get("ctx") or {}).items() if k != "error"} or None,
+            "limit": _limit(item.get("ctx")),
         }
         for item in error.errors()
     ]
     message = "; ".join(f"{f['field']}: {f['message']}" for f in fields)
     return shape_of(request)(422, "validation_error", message, {"fields": fields}, None)
+
+
+def _limit(context: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """What the value may be, as far as it can be said in JSON."""
+    plain = (str, int, float, bool, list)
+    values = (context or {}).items()
+    return {k: v for k, v in values if k != "error" and isinstance(v, plain)} or None
 
 
 async def _http(_: Request, error: Exception) -> JSONResponse:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 _trace_id: ContextVar[str | None] = ContextVar("quire_trace_id", default=None)
 _ACCEPTED = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
 
-_log = logging.getLogger("quire.access")
+_log = logging.getLogger("quire.requests")
 
 
 def current_trace_id() -> str:

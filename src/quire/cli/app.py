@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from quire import __version__
-from quire.cli import ask, demo, doctor, ingest, models, search, serve
+from quire.cli import (
+    ask,
+    db,
+    demo,
+    doctor,
+    ingest,
+    jobs,
+    keys,
+    mcp,
+    models,
+    search,
+    serve,
+    sessions,
+    worker,
+)
 
 app = typer.Typer(
     name="quire",
@@ -40,5 +54,11 @@ app.command()(ingest.ingest)
 app.command()(ask.ask)
 app.command()(search.search)
 app.command()(serve.serve)
+app.command()(worker.worker)
+app.command()(mcp.mcp)
 app.command()(doctor.doctor)
+app.add_typer(keys.app, name="keys")
+app.add_typer(jobs.app, name="jobs")
+app.add_typer(sessions.app, name="sessions")
+app.add_typer(db.app, name="db")
 app.add_typer(models.app, name="models")

@@ -12,6 +12,10 @@ from quire.errors import InvalidSetting
 if TYPE_CHECKING:
     from quire.settings import Settings
 
+GRACE_S = 10
+"""How long requests may go on after the process was told to stop."""
+BACKLOG = 2048
+
 
 def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
@@ -23,7 +27,9 @@ def serve(
 
 
 def listen(settings: Settings, host: str, port: int) -> None:
-    """Run the server until it is told to stop."""
+    """Run the server until it is told to stop; streams get an event that says so."""
+    from quire.api.origins import is_loopback
+
     if settings.auth == "off" and not is_loopback(host):
         fail(
             InvalidSetting(
@@ -31,27 +37,36 @@ def listen(settings: Settings, host: str, port: int) -> None:
                 "set QUIRE_AUTH=on and create a key with: quire keys create"
             )
         )
+    import socket
+
     import uvicorn
 
-    from quire.api.app import create_app
+    from quire.api import logs
+    from quire.api.app import begin_shutdown, create_app
 
-    err.print(f"Quire on [bold]http://{host}:{port}[/]  (stop with Ctrl-C)")
-    uvicorn.run(
-        create_app(settings),
+    logs.configure(settings)
+    app = create_app(settings)
+
+    class Server(uvicorn.Server):
+        """Tells the application as soon as it is told to stop."""
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            begin_shutdown(app)
+            await super().shutdown(sockets)
+
+    config = uvicorn.Config(
+        app,
         host=host,
         port=port,
-        log_level=settings.log_level,
+        log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=10,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=GRACE_S,
+        lifespan="on",
     )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach the address."""
-    import ipaddress
-
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    err.print(f"Quire on [bold]http://{host}:{port}[/]  (stop with Ctrl-C)")
+    server = Server(config)
+    server.run()
+    if not server.started:
+        raise typer.Exit(1)

@@ -82,7 +82,7 @@ class Review:
                     rating=rating,
                     comment=comment,
                 )
-                for row, rating, comment in (await session.execute(query)).t
+                for row, rating, comment in await session.execute(query)
             ]
 
     async def figures(self, book_id: str | None = None) -> Figures:
@@ -99,5 +99,5 @@ class Review:
             ratings = ratings.where(ThreadRow.book_id == book_id)
         async with self._database.transaction(read_only=True) as session:
             sessions = await session.scalar(threads) or 0
-            counts = dict(iter((await session.execute(ratings)).t))
+            counts = {rating: count for rating, count in await session.execute(ratings)}
         return Figures(sessions=sessions, rated_up=counts.get(1, 0), rated_down=counts.get(-1, 0))

@@ -177,8 +177,9 @@ class SqlConversations:
         return await self._delete(ThreadRow.updated_at < utc_now() - age)
 
     async def erase_owner(self, owner: str) -> int:
-        """Erase an owner's threads."""
-        return await self._delete(ThreadRow.owner == owner)
+        """Erase an owner's threads, and those of its visitors."""
+        visitors = ThreadRow.owner.startswith(f"{owner}/", autoescape=True)
+        return await self._delete((ThreadRow.owner == owner) | visitors)
 
     async def give_feedback(
         self, owner: str, exchange_id: str, rating: Literal[-1, 1], *, comment: str | None = None

@@ -64,6 +64,7 @@ _ESM = re.compile(
     r"|export[ \t]+(?:const|let|var|default|function|async|class|type|interface)\b"
     r"|export[ \t]*[{*]"
 )
+_AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:|[^\s<>@]{1,200}@)[^\s<>]*>")
 _VERBATIM_TAG = re.compile(r"<(pre|script|style|textarea)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _BRACKETS = re.compile(r"[\[\](){}]")
@@ -265,6 +266,8 @@ class _Scanner:
                 return after
         elif len(body) < 2 or not (body[1].isalpha() or body[1] in "/!?>"):
             return at
+        elif _AUTOLINK.match(body):
+            return at
         verbatim = _VERBATIM_TAG.match(body)
         if verbatim:
             after = self._until("html", at, f"</{verbatim.group(1)}>")
@@ -272,11 +275,8 @@ class _Scanner:
                 return after
         opening = self._starts[at] + len(self._lines[at]) - len(self._lines[at].lstrip())
         closed = self._tags.end_of_tag(opening)
-        if closed is None:
-            if "://" in body or "@" in body:  # an autolink starts a paragraph
-                return at
-            return self._add("html", at, self._text_end(at + 1))
-        return self._add("html", at, self._text_end(self._line_at(closed, at) + 1))
+        last = at if closed is None else self._line_at(closed, at)
+        return self._add("html", at, self._text_end(last + 1))
 
     def _esm(self, at: int, body: str, indent: int) -> int:
         """An import or export runs to a blank line, in MDX one outside its brackets."""

@@ -135,23 +135,25 @@ class PieceMaker:
         return sentence_ranges(text, start, end)
 
     def _grouped(self, ranges: list[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
-        """Neighbouring ranges joined as long as they fit; one that alone does not is cut."""
+        """Neighbouring ranges joined into parts of even size; one that alone is too long is cut."""
         text, size_of = self._text, self._budget.size
+        sizes = [size_of(text[start:end]) for start, end in ranges]
+        total = sum(sizes)
+        target = min(room, int(1.1 * total / -(-total // room)) + 1) if total else room
         begin = stop = ranges[0][0]
-        total = 0
-        for start, end in ranges:
-            size = size_of(text[start:end])
+        held = 0
+        for (start, end), size in zip(ranges, sizes, strict=True):
             if size > room:
                 if stop > begin:
                     yield begin, stop
                 *parts, (begin, stop) = self._cut(start, end, room)
                 yield from parts
-                total = size_of(text[begin:stop])
+                held = size_of(text[begin:stop])
                 continue
-            if total + size > room and stop > begin:
+            if stop > begin and (held + size > room or (held and held + size > target)):
                 yield begin, stop
-                begin, total = start, 0
-            total += size
+                begin, held = start, 0
+            held += size
             stop = end
         if stop > begin:
             yield begin, stop

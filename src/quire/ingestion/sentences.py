@@ -62,7 +62,7 @@ def block_spans(text: str, block: Block) -> Iterator[Span]:
         yield from _trimmed(text, block.start, block.end, "item")
     elif kind == "table":
         for start, end in line_ranges(text, block.start, block.end):
-            if text[start:end].strip(" \t\r|:-"):
+            if text[start:end].strip(" \t\r\n|:-"):
                 yield from _trimmed(text, start, end, "row")
     else:
         for start, end in sentence_ranges(text, block.start, block.end):

@@ -187,7 +187,7 @@ class IngestionState:
         )
         async with self._database.transaction(read_only=True) as session:
             rows = await session.execute(query)
-            return [_overview(book, count or 0, int(chunks or 0)) for book, count, chunks in rows.t]
+            return [_overview(book, count or 0, int(chunks or 0)) for book, count, chunks in rows]
 
     async def check(self, guard: Guard | None) -> None:
         """Raise what the guard raises."""

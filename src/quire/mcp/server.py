@@ -31,7 +31,8 @@ BookId = Annotated[
 ]
 Limit = Annotated[int, Field(ge=1, le=20, description="How many passages.")]
 
-_caller: ContextVar[Caller] = ContextVar("quire_mcp_caller", default=Caller())
+_LOCAL = Caller()
+_caller: ContextVar[Caller] = ContextVar("quire_mcp_caller", default=_LOCAL)
 
 
 @contextmanager

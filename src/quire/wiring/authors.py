@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quire.retrieval.calibration import shipped_calibration
+from quire.retrieval.confidence import calibrated_level
+
 if TYPE_CHECKING:
     from quire.access.usage import Totals, Usage, UsageDay
     from quire.conversations.review import Asked, Figures, Review
     from quire.embedding.port import Embedder
-    from quire.models import Chunk
+    from quire.models import Chunk, ConfidenceLevel
     from quire.retrieval import Searcher
     from quire.retrieval.ranking import Candidate
     from quire.wiring.accounts import Accounts
@@ -86,9 +89,20 @@ class AuthorsView:
         await self._accounts.flush()
         return await self._usage.days(book_id, days=days)
 
-    async def weak(self, book_id: str, *, limit: int = 100) -> list[Asked]:
-        """Answers with low confidence or a thumb down."""
-        return await self._review.weak(book_id, below=WEAK, limit=limit)
+    async def weak(
+        self, book_id: str, *, limit: int = 100
+    ) -> list[tuple[Asked, ConfidenceLevel | None]]:
+        """Answers with low confidence or a thumb down, each with its level of confidence."""
+        calibration = shipped_calibration(self._embedder.name)
+        return [
+            (
+                asked,
+                None
+                if asked.confidence is None
+                else calibrated_level(asked.confidence, calibration),
+            )
+            for asked in await self._review.weak(book_id, below=WEAK, limit=limit)
+        ]
 
     async def unanswered(self, book_id: str, *, near: float = 0.3) -> list[GapGroup]:
         """Unanswered questions, similar ones as one, by the section nearest to them."""

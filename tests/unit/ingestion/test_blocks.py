@@ -116,7 +116,7 @@ def test_indented_code_only_outside_lists_and_mdx() -> None:
 
 
 def test_html_and_jsx() -> None:
-    text = "<Tabs>\n<TabItem value=\"a\">\n\nProse.\n\n</TabItem>\n</Tabs>"
+    text = '<Tabs>\n<TabItem value="a">\n\nProse.\n\n</TabItem>\n</Tabs>'
     assert only(text, mdx=True) == ["html", "paragraph", "html", "html"]
     tag = "<Quiz\n  items={[\n    {q: 'a > b?'},\n\n    {q: '```'},\n  ]}\n/>"
     assert kinds(tag, mdx=True) == [("html", tag)]

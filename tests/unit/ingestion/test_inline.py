@@ -11,7 +11,7 @@ from quire.ingestion.inline import heading_text, slug_text, words
         ("**bold *it* more** and ***both***", "bold it more and both"),
         ("_a_ __b__ snake_case_name", "a b snake_case_name"),
         ("2 * 3 * 4 and f(*args, **kw)", "2 * 3 * 4 and f(*args, **kw)"),
-        ("[text](url \"t\") and [ref][1]", "text and ref"),
+        ('[text](url "t") and [ref][1]', "text and ref"),
         ("[![alt](a.png)](b)", "alt"),
         ("![A robot arm](a.png)", "A robot arm"),
         ("[a (b)](http://x/y_(z)) c", "a (b) c"),

@@ -5,6 +5,7 @@ import { customElement, state } from "lit/decorators.js";
 import { Api } from "../core/api.ts";
 import { cleanLine } from "../core/cleantext.ts";
 import { inBook } from "../core/links.ts";
+import { plainText } from "../core/markdown.ts";
 import { explain, type Problem } from "../core/problems.ts";
 import type { Book } from "../core/wire.ts";
 import { icons, logo } from "../elements/icons.ts";
@@ -197,12 +198,12 @@ export class QuireAdmin extends LitElement {
   }
 
   #explainPanel(): TemplateResult {
-    return html`<section><h2>How a question is searched</h2><p>The same passages, ranked by meaning (dense), by words (BM25), by both (fused) and by the reranker.</p>
+    return html`<section><h2>How a question is searched</h2><p>The same passages, ranked by meaning (dense), by words (BM25), by both (fused) and, where there is one, by the reranker.</p>
       <form class="row" @submit=${this.#search}><label>Question<input class="field" name="q" required minlength="3" maxlength="2000" dir="auto" autocomplete="off" /></label><button class="solid">Explain</button></form>
       ${this.explained === undefined ? nothing : this.#list(this.explained, "Nothing was found.", (rows) => html`<div class="wide" tabindex="0" role="group" aria-label="Ranks"><table>
-        <thead><tr><th scope="col">Passage</th><th scope="col" class="n">Dense</th><th scope="col" class="n">BM25</th><th scope="col" class="n">Fused</th><th scope="col" class="n">Reranked</th></tr></thead>
-        <tbody>${rows.map((row) => html`<tr><th scope="row"><div class="passage" dir="auto">${cleanLine(row.page_title)}${row.section_title ? ` › ${cleanLine(row.section_title)}` : ""}<p>${cleanLine(row.text)}</p></div></th>
-          ${(["dense", "bm25", "fused", "rerank"] as const).map((kind) => html`<td class="n">${rank(row[`${kind}_rank`], row[`${kind}_score`])}</td>`)}</tr>`)}</tbody></table></div>`)}</section>`;
+        <thead><tr><th scope="col">Passage</th>${ranks(rows).map(([, name]) => html`<th scope="col" class="n">${name}</th>`)}</tr></thead>
+        <tbody>${rows.map((row) => html`<tr><th scope="row"><div class="passage" dir="auto">${cleanLine(row.page_title)}${row.section_title ? ` › ${cleanLine(row.section_title)}` : ""}<p>${plainText(row.text).slice(0, 300)}</p></div></th>
+          ${ranks(rows).map(([kind]) => html`<td class="n">${rank(row[`${kind}_rank`], row[`${kind}_score`])}</td>`)}</tr>`)}</tbody></table></div>`)}</section>`;
   }
 
   #usagePanel(): TemplateResult {
@@ -325,6 +326,12 @@ function tabOf(hash: string): Tab {
 function formValue(event: SubmitEvent, name: string): string {
   event.preventDefault();
   return String(new FormData(event.currentTarget as HTMLFormElement).get(name) ?? "").trim();
+}
+
+/** The rankings that took part; a server without a reranker has three. */
+function ranks(rows: Explained[]) {
+  const all = [["dense", "Dense"], ["bm25", "BM25"], ["fused", "Fused"], ["rerank", "Reranked"]] as const;
+  return all.filter(([kind]) => rows.some((row) => row[`${kind}_rank`] != null));
 }
 
 function rank(place: number | null | undefined, score: number | null | undefined): TemplateResult {

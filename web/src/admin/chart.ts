@@ -40,7 +40,7 @@ function figure(title: string, labels: string[], series: Series[], top: number, 
   return html`
     <figure class="chart">
       <figcaption><strong>${title}</strong><span class="legend">${series.map((s, i) => html`<span><i class="s${i}"></i>${s.name}</span>`)}</span></figcaption>
-      <svg viewBox="-44 -8 ${WIDTH + 52} ${HEIGHT + 32}" aria-hidden="true">
+      <svg viewBox="-62 -10 ${WIDTH + 70} ${HEIGHT + 38}" aria-hidden="true">
         ${[0, 0.5, 1].map((part) => svg`
           <line class="grid" x1="0" x2=${WIDTH} y1=${HEIGHT - part * HEIGHT} y2=${HEIGHT - part * HEIGHT}></line>
           <text x="-8" y=${HEIGHT - part * HEIGHT + 4} text-anchor="end">${(top * part).toLocaleString("en")}${unit}</text>`)}

@@ -54,7 +54,7 @@ export const look = css`
   .passage p { margin: 2px 0 0; color: var(--q-muted); font: 13.5px/1.45 var(--q-serif); display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
   .chart { margin: 0; border: 1px solid var(--q-line); border-radius: var(--q-radius); background: var(--q-surface); padding: 14px 18px; }
   .chart figcaption { display: flex; flex-wrap: wrap; gap: 4px 16px; justify-content: space-between; margin-bottom: 8px; }
-  .chart svg { width: 100%; height: auto; display: block; font: 11px var(--q-sans); }
+  .chart svg { width: 100%; height: auto; display: block; font: 13px var(--q-sans); }
   .chart text { fill: var(--q-muted); }
   .chart .grid { stroke: var(--q-line); stroke-width: 1; }
   .legend { display: flex; gap: 14px; font-size: 12.5px; color: var(--q-muted); }

@@ -76,8 +76,8 @@ export class Api {
   }
 
   /** Titles of the book's pages, from its `llms.txt`. */
-  async pageTitles(): Promise<string[]> {
-    const response = await this.#fetch("llms.txt", {});
+  async pageTitles(bookId: string): Promise<string[]> {
+    const response = await this.#fetch(`llms.txt?${new URLSearchParams({ book_id: bookId })}`, {});
     const text = await response.text();
     return [...text.matchAll(/^- \[([^\]\n]+)\]\(/gm)].map((match) => match[1] as string);
   }

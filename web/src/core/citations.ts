@@ -53,7 +53,7 @@ export function sourceTitle(source: Pick<Source, "page_title" | "section_heading
 }
 
 /** The answer and its sources as Markdown, ready to paste. */
-export function copyText(turn: Turn, baseUrl: string | undefined): string {
+export function copyText(turn: Turn, baseUrl: string | null | undefined): string {
   const lines = [clean(turn.text).trim()];
   const sources = turn.sources.map((source) => {
     const address = sourceLink(source.source_url, source.quote, baseUrl);

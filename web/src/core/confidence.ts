@@ -24,7 +24,7 @@ export function confidenceWords(response: ChatResponse): ConfidenceWords {
   if (response.mode === "selected_text") {
     return {
       label: response.should_answer ? "From your selection" : "Not in your selection",
-      summary: response.should_answer ? "answered only from the text you selected" : "",
+      summary: "",
       explanation: "Nothing else was searched: every sentence is backed by words inside your selection.",
     };
   }

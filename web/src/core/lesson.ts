@@ -36,7 +36,7 @@ export function pieces(chunks: Chunk[]): Piece[] {
 
 /** Renders the lesson; returns its elements and the first mark (to scroll to). */
 export function renderLesson(
-  chunks: Chunk[], cited: Span | undefined, baseUrl: string | undefined,
+  chunks: Chunk[], cited: Span | undefined, baseUrl: string | null | undefined,
 ): { content: DocumentFragment; mark: Element | undefined } {
   const content = document.createDocumentFragment();
   let mark: Element | undefined;

@@ -1,7 +1,7 @@
 /** Which addresses may be followed: those of the book, and no others. */
 
 /** `url` when it stands under the book's base address, else nothing. */
-export function inBook(url: string, baseUrl: string | undefined): string | undefined {
+export function inBook(url: string, baseUrl: string | null | undefined): string | undefined {
   if (!baseUrl) return undefined;
   let base: URL, target: URL;
   try {

@@ -18,7 +18,7 @@ const AUTOLINK_LIMIT = 2_000;
 
 export interface RenderOptions {
   /** Links that do not stand under this address are shown as plain text. */
-  baseUrl?: string | undefined;
+  baseUrl?: string | null | undefined;
   /** "show" prints markup as text (an answer); "strip" keeps its content only (a page's MDX). */
   html?: "show" | "strip";
 }

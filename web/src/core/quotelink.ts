@@ -23,7 +23,7 @@ function encode(text: string): string {
 }
 
 /** The source's address with the quote marked, or nothing when it lies outside the book. */
-export function sourceLink(sourceUrl: string, quote: string, baseUrl: string | undefined): string | undefined {
+export function sourceLink(sourceUrl: string, quote: string, baseUrl: string | null | undefined): string | undefined {
   const href = inBook(sourceUrl, baseUrl);
   if (!href) return undefined;
   const directive = textDirective(quote);

@@ -91,7 +91,7 @@ export interface Taxonomy {
 export interface Book {
   id: string;
   title: string;
-  base_url: string;
+  base_url: string | null;
   pages?: number;
   chunks?: number;
   last_ingested_at?: string | null;

@@ -42,7 +42,7 @@ export class QuireAnswer extends LitElement {
   /** Numbers that are cited but whose sources have not arrived. */
   @property({ attribute: false }) cited: number[] = [];
   @property({ type: Boolean }) streaming = false;
-  @property({ attribute: false }) baseUrl: string | undefined;
+  @property({ attribute: false }) baseUrl: string | null | undefined;
 
   #shown: { key: string; element: HTMLElement }[] = [];
 

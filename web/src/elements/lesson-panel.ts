@@ -32,7 +32,7 @@ export class QuireLesson extends LitElement {
 
   @property({ attribute: false }) api!: Api;
   @property({ attribute: false }) bookId = "";
-  @property({ attribute: false }) baseUrl: string | undefined;
+  @property({ attribute: false }) baseUrl: string | null | undefined;
   @property({ attribute: false }) source!: Source;
 
   @state() private lesson: Lesson | undefined;

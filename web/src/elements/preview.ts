@@ -35,7 +35,7 @@ export class QuirePreview extends LitElement {
 
   @property({ attribute: false }) api!: Api;
   @property({ attribute: false }) bookId = "";
-  @property({ attribute: false }) baseUrl: string | undefined;
+  @property({ attribute: false }) baseUrl: string | null | undefined;
   /** Whether there is a lesson panel to open. */
   @property({ type: Boolean }) lessons = false;
   /** Where a link to the source opens. */

@@ -37,7 +37,7 @@ export class QuireQuote extends LitElement {
 
   @property({ attribute: false }) source!: Source;
   @property({ attribute: false }) chunk: Chunk | undefined;
-  @property({ attribute: false }) baseUrl: string | undefined;
+  @property({ attribute: false }) baseUrl: string | null | undefined;
 
   override render() {
     return html`<div class="prose" dir="auto" lang=${languageOf(this.source.quote) ?? ""}></div>`;

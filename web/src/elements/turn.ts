@@ -134,6 +134,10 @@ export class QuireTurn extends LitElement {
       return html`${answer}<div class="actions"><span class="note">Stopped.</span>
         <button class="plain" @click=${() => this.#act({ do: "retry" })}>${icons.retry} Ask again</button></div>`;
     }
+    if (turn.status === "done") {
+      return html`${answer}<div class="actions"><span class="note">The quotes were shown where this was asked.</span>
+        <button class="plain" @click=${() => this.#act({ do: "retry" })}>${icons.retry} Ask again</button></div>`;
+    }
     return html`${answer}${this.#problem()}`;
   }
 

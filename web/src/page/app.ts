@@ -144,9 +144,12 @@ export class QuireApp extends LitElement {
     this.#choices = choices(this.book?.taxonomy);
     this.chosen = {};
     const own = (this.book?.examples ?? []).slice(0, 4);
-    this.examples = own.length > 0 || this.books.length !== 1 ? own : undefined;
+    const bookId = this.book?.id ?? "";
+    this.examples = own.length > 0 || !bookId ? own : undefined;
     if (this.examples) return;
-    void this.api.pageTitles().then(examplesFromTitles, () => []).then((examples) => (this.examples = examples));
+    void this.api.pageTitles(bookId).then(examplesFromTitles, () => []).then((examples) => {
+      if (this.book?.id === bookId) this.examples = examples;
+    });
   }
 
   // ── threads ──
@@ -185,7 +188,8 @@ export class QuireApp extends LitElement {
         const turn = thread.turns.at(-1);
         if (!turn) continue;
         turn.text = message.content;
-        if (message.response) Object.assign(turn, { status: "done", response: message.response, sources: message.response.sources ?? [] });
+        turn.status = "done";
+        if (message.response) Object.assign(turn, { response: message.response, sources: message.response.sources ?? [] });
       }
     }
     return thread;

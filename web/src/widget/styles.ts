@@ -2,7 +2,7 @@
 import { css } from "lit";
 
 export const look = css`
-  :host { all: initial; position: static; font-size: 16px; line-height: 1.5; color-scheme: light; --q-prose-size: 16px; }
+  :host { all: initial; box-sizing: border-box; position: static; font-size: 16px; line-height: 1.5; color-scheme: light; --q-prose-size: 16px; }
   :host([scheme="dark"]) { color-scheme: dark; }
   .frame { font-family: var(--q-sans); color: var(--q-text); -webkit-font-smoothing: antialiased; text-align: start; }
   .launch {

@@ -70,7 +70,7 @@ async def low_confidence(
     """Answers with low confidence, or with a thumb down."""
     book = await library.book(caller.book(book_id))
     weak = await library.authors.weak(book.id)
-    return WeakAnswerList(questions=[WeakAnswerView.of(asked) for asked in weak])
+    return WeakAnswerList(questions=[WeakAnswerView.of(*item) for item in weak])
 
 
 @router.get("/explain", responses=responses(*GUARDED, 404, 409, 422))

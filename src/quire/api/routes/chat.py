@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse
 
 from quire.access import Caller
@@ -92,7 +93,7 @@ async def chat_run(
 
 @router.post(
     "/chat/stream",
-    response_class=EventSourceResponse,
+    response_class=StreamingResponse,
     response_model=None,
     responses={**EVENTS, **ERRORS},
 )

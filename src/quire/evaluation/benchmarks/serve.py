@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 READERS = (1, 4, 16)
 REQUESTS = 96
-_START_SECONDS = 60
+_START_SECONDS = 120
 
 
 async def bench_serve(
@@ -95,32 +96,40 @@ async def _server(
         "QUIRE_MODELS": str(settings.models_path),
     }
     command = "import sys; sys.argv[0] = 'quire'; from quire.cli import main; main()"
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", command, "serve", "--port", str(port)),
-        env=environment,
-        stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=address, timeout=60) as client:
-            with Stopwatch() as watch:
-                await _ready(client)
-            yield client, watch.seconds
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
+    with tempfile.TemporaryFile() as log:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", command, "serve", "--port", str(port)),
+            env=environment,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=log,
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            async with httpx.AsyncClient(base_url=address, timeout=60) as client:
+                with Stopwatch() as watch:
+                    ready = await _ready(client, process)
+                if not ready:
+                    log.seek(0)
+                    said = log.read().decode(errors="replace").strip().splitlines()[-1:]
+                    raise DependencyError(f"the server did not start: {''.join(said)}")
+                yield client, watch.seconds
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                await process.wait()
 
 
-async def _ready(client: httpx.AsyncClient) -> None:
+async def _ready(client: httpx.AsyncClient, process: asyncio.subprocess.Process) -> bool:
+    """Wait until the server can answer; False when it ended or took too long."""
     import httpx
 
     for _ in range(_START_SECONDS * 20):
+        if process.returncode is not None:
+            return False
         try:
             if (await client.get("/readyz")).status_code == 200:
-                return
+                return True
         except httpx.TransportError:
             pass
         await asyncio.sleep(0.05)
-    raise DependencyError(f"the server was not ready within {_START_SECONDS} seconds")
+    return False
