@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the page, the author's view and the widget into src/quire/web/static.
-# Packages are installed only when the lock file changed.
+# Packages are installed only when the lock file changed; a failed build leaves the old one in place.
 set -euo pipefail
 cd "$(dirname "$0")/../web"
 command -v npm >/dev/null 2>&1 || { echo "The web page is built with Node.js 20.19 or newer (npm); install it first." >&2; exit 1; }
@@ -10,8 +10,15 @@ node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.ex
 lock=$(cat package.json package-lock.json | cksum)
 if [ ! -f node_modules/.quire-lock ] || [ "$(cat node_modules/.quire-lock)" != "$lock" ]; then
   echo "setup: web packages"
-  npm ci --silent --no-audit --no-fund
+  npm ci --no-audit --no-fund --loglevel error >/dev/null
   printf '%s' "$lock" > node_modules/.quire-lock
 fi
 echo "setup: web page and widget"
-npm run build --silent -- --logLevel warn
+export QUIRE_STATIC=dist/static
+node_modules/.bin/vite build --logLevel warn
+node_modules/.bin/vite build --logLevel warn --config vite.widget.config.ts
+target=../src/quire/web/static
+rm -rf dist/old
+[ ! -d "$target" ] || mv "$target" dist/old
+mv dist/static "$target"
+rm -rf dist/old

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from encode import context, question_ids
 from metrics import auroc, crossfit, holds, same
 from read import Reader
+from text import sentences
 
 
 def features(readings, cosines, depth=5):
@@ -32,12 +32,13 @@ def main() -> None:
     ap.add_argument("--features", type=Path, required=True)
     ap.add_argument("--sets", default="sample,rgb,robolearn,mtrag,squad2")
     ap.add_argument("--limit", type=int, default=10_000)
+    ap.add_argument("--threads", type=int, default=1)
     ap.add_argument("--against", type=Path, help="another graph, for the agreement")
     args = ap.parse_args()
     sets = json.load(lzma.open(args.pack / "eval.json.xz"))
     found = json.load(lzma.open(args.features))
-    reader = Reader(args.graph, args.pack / "tokenizer.json")
-    other = Reader(args.against, args.pack / "tokenizer.json") if args.against else None
+    reader = Reader(args.graph, args.pack / "tokenizer.json", args.threads)
+    other = Reader(args.against, args.pack / "tokenizer.json", args.threads) if args.against else None
     out = {}
     for name in args.sets.split(","):
         s, f = sets[name], found[name]
@@ -54,6 +55,15 @@ def main() -> None:
             cosines.append(cos)
             texts.append([passages[x.passage][1][x.start : x.end] for x in r.sentences[:3]])
             count += len(passages)
+            if not other:  # the GPU's own choice on the same candidates (bf16), from the features file
+                best, at = -1e9, None
+                for j, (_a, rel, numbers, values) in enumerate(f["read"][i][: len(passages)]):
+                    for k, v in zip(numbers, values, strict=True):
+                        z = v[0] + 0.15 * v[1] + rel + (10 * cos[j] if cos else 0)
+                        if z > best:
+                            best, at = z, (j, sentences(passages[j][1])[k][0])
+                gpu = np.array([c[0] for c in f["read"][i][: len(passages)]])
+                agree.append(((r.sentences[0].passage, r.sentences[0].start) == at, r.answerable - gpu))
             if other:
                 r2 = other.read(q["question"], passages, cos)
                 agree.append(((r.sentences[0].passage, r.sentences[0].start) == (r2.sentences[0].passage, r2.sentences[0].start), r.answerable - r2.answerable))

@@ -39,6 +39,7 @@ class Reader:
     def __init__(self, graph: str | Path, tokenizer_file: str | Path, threads: int = 0):
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self.session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
         self.tokenizer = tokenizer(tokenizer_file)
 
@@ -67,7 +68,8 @@ class Reader:
                 mean = float(evidence.mean())
                 span = float(start.max() + end.max())
                 total = start[:, None] + end[None]
-                total = np.where(np.triu(np.ones_like(total)) * np.tri(len(at), k=LONGEST_SPAN).T.T[: len(at), : len(at)].T > 0, total, -np.inf)
+                allowed = np.tri(len(at), dtype=bool).T & np.tri(len(at), k=LONGEST_SPAN, dtype=bool)
+                total = np.where(allowed, total, -np.inf)
                 a, b = np.unravel_index(int(total.argmax()), total.shape)
                 off = c["offsets"][at - c["head"]]
                 s, e = c["spans"][number]

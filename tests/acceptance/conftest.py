@@ -74,13 +74,14 @@ def server(terminal: Terminal, ingested: dict[str, Any]) -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(600):
-            try:
-                if httpx.get(f"{address}/livez").status_code == 200:
-                    break
-            except httpx.TransportError:
-                assert process.poll() is None, "the server ended"
-                time.sleep(0.1)
+        with httpx.Client() as client:
+            for _ in range(600):
+                try:
+                    if client.get(f"{address}/livez").status_code == 200:
+                        break
+                except httpx.TransportError:
+                    assert process.poll() is None, "the server ended"
+                    time.sleep(0.1)
         yield address
     finally:
         process.terminate()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WINDOW_S = 60
 DAY_S = 86_400
+TIMEOUT_S = 5.0
+"""How long a Redis may take to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,12 @@ class Limits:
             if not await self._storage.check():
                 raise StorageUnavailable("the store of the limits (REDIS_URL) doesn't answer")
 
+    async def close(self) -> None:
+        """Let go of the connections."""
+        bridge = getattr(self._storage, "bridge", None)
+        if bridge is not None:
+            await bridge.storage.aclose()
+
     async def _hit(self, name: str, item: RateLimitItem, *who: str) -> Allowance:
         passed = await self._moving.hit(item, *who)
         left = await self._stats(name, self._moving, item, *who)
@@ -131,15 +139,19 @@ def _storage(redis_url: str | None) -> Storage:
     from limits.aio.storage import RedisStorage
     from limits.errors import ConfigurationError
 
+    if not redis_url.startswith(("redis://", "rediss://", "unix://")):
+        raise InvalidSetting("REDIS_URL: is not an address such as redis://host:6379/0")
     address = f"async+redis+{redis_url}" if redis_url.startswith("unix:") else f"async+{redis_url}"
     try:
-        return RedisStorage(address, wrap_exceptions=True, implementation="redispy")
-    except (ImportError, ModuleNotFoundError) as error:
-        raise MissingExtra("REDIS_URL", "redis") from error
+        return RedisStorage(
+            address,
+            wrap_exceptions=True,
+            implementation="redispy",
+            socket_timeout=TIMEOUT_S,
+            socket_connect_timeout=TIMEOUT_S,
+        )
     except ConfigurationError as error:
-        if "prerequisite" in str(error):
-            raise MissingExtra("REDIS_URL", "redis") from error
-        raise InvalidSetting("REDIS_URL: is not an address such as redis://host:6379/0") from error
+        raise MissingExtra("REDIS_URL", "redis") from error
     except ValueError as error:
         raise InvalidSetting("REDIS_URL: is not an address such as redis://host:6379/0") from error
 

@@ -84,7 +84,7 @@ class Usage:
         if book_id is not None:
             query = query.where(UsageRow.book_id == book_id)
         async with self._database.transaction(read_only=True) as session:
-            counts = {outcome: count for outcome, count in await session.execute(query)}
+            counts = {row[0]: row[1] for row in await session.execute(query)}
         return Totals(
             questions=sum(counts.values()),
             answered=counts.get("answered", 0),

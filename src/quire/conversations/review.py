@@ -99,5 +99,5 @@ class Review:
             ratings = ratings.where(ThreadRow.book_id == book_id)
         async with self._database.transaction(read_only=True) as session:
             sessions = await session.scalar(threads) or 0
-            counts = {rating: count for rating, count in await session.execute(ratings)}
+            counts = {row[0]: row[1] for row in await session.execute(ratings)}
         return Figures(sessions=sessions, rated_up=counts.get(1, 0), rated_down=counts.get(-1, 0))

@@ -159,7 +159,9 @@ async def _learn(
         ranked = await book.library.searcher.candidates(book.book_id, text)
         pages = {names.resolve(name)[0] for name in question.relevant}
         examples.retrievals.append(
-            Example(features_of(ranked[:ASSESSED]), bool(question.answerable), book.corpus.name)
+            Example(
+                features_of(text, ranked[:ASSESSED]), bool(question.answerable), book.corpus.name
+            )
         )
         if pages or question.answerable is False:
             examples.passages += [

@@ -124,6 +124,9 @@ def _run(
     from quire import __version__
 
     now = utc_now()
+    failed = indexed.ingestion.get("pages_failed", 0)
+    if failed:
+        values["notes"] = (*values.get("notes", ()), f"{failed} pages could not be read")
     shared = indexed.library.settings
     return Run(
         kind=kind,

@@ -13,17 +13,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quire.books import load_book
+from quire.errors import DependencyError
 from quire.evaluation.corpus import Corpus, find_corpus
 from quire.settings import Settings
 
 if TYPE_CHECKING:
+    from quire.ingestion.jobs import IngestionJob
+    from quire.ingestion.progress import ProgressCallback
     from quire.wiring import Library
 
 Progress = Callable[[str, int, int], None]
 """Called with what is going on, how much is done and of how much (0 when unknown)."""
 
-_PIPELINE = ("books", "ingestion", "embedding", "index")
-"""The packages whose code decides what an index holds."""
+_READING = ("books", "ingestion")
+"""The packages whose code decides which chunks there are; vectors of unchanged texts stay."""
+_STORING = ("index",)
+"""The package whose code decides how chunks are stored: a change means starting over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +58,37 @@ async def indexed(
     folder = scratch_folder(path, settings)
     folder.mkdir(parents=True, exist_ok=True)
     async with AsyncFileLock(folder.with_suffix(".lock")):
-        _renew(folder, pipeline_key(settings))
+        stored = _Note(folder / "storing").holds(storing_key(settings))
+        if not stored:
+            shutil.rmtree(folder / "home", ignore_errors=True)
+            _Note(folder / "storing").write(storing_key(settings))
         corpus = find_corpus(path, pages=folder / "pages")
         async with Library.open(scratch_settings(settings, folder / "home")) as library:
-            job = await library.ingest(corpus.root, progress=_ingestion_progress(progress))
+            told = _ingestion_progress(progress)
+            if stored and not _Note(folder / "reading").holds(code_key(_READING)):
+                await library.ingester.repair(load_book(corpus.root), progress=told)
+            job = await library.ingest(corpus.root, progress=told)
+            if job.status != "completed":
+                raise DependencyError(f"'{path}' was not ingested: {job.error_message}")
+            # again, since the first use of a model brings its files
+            _Note(folder / "storing").write(storing_key(settings))
+            _Note(folder / "reading").write(code_key(_READING))
             yield IndexedCorpus(
                 corpus=corpus, library=library, book_id=job.book_id, ingestion=_facts(job)
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A key kept in a file beside what was made under it."""
+
+    path: Path
+
+    def holds(self, key: str) -> bool:
+        return self.path.is_file() and self.path.read_text() == key
+
+    def write(self, key: str) -> None:
+        self.path.write_text(key)
 
 
 def scratch_folder(path: Path, settings: Settings) -> Path:
@@ -82,44 +112,41 @@ def scratch_settings(settings: Settings, home: Path) -> Settings:
     )
 
 
-def pipeline_key(settings: Settings) -> str:
-    """Changes with the embedder and with the code that reads, splits, embeds and stores."""
-    digest = hashlib.sha256(
-        json.dumps([settings.embedder, settings.embedder_precision, settings.cohere_model]).encode()
-    )
+def storing_key(settings: Settings) -> str:
+    """Changes with the embedder, its model files and the code of the index."""
+    manifests = sorted(settings.models_path.rglob("manifest.json"))
+    parts = [
+        settings.embedder,
+        settings.embedder_precision,
+        settings.cohere_model,
+        *(hashlib.sha256(file.read_bytes()).hexdigest() for file in manifests),
+        code_key(_STORING),
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def code_key(packages: tuple[str, ...]) -> str:
+    """Changes with every line of these packages."""
     spec = find_spec("quire")
     assert spec is not None
     assert spec.origin is not None
-    package = Path(spec.origin).parent
-    for name in _PIPELINE:
-        for file in sorted((package / name).rglob("*.py")):
+    digest = hashlib.sha256()
+    for name in packages:
+        for file in sorted((Path(spec.origin).parent / name).rglob("*.py")):
             digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def _renew(folder: Path, key: str) -> None:
-    """Empty the folder unless it was made by this very pipeline."""
-    note = folder / "pipeline"
-    if note.is_file() and note.read_text() == key:
-        return
-    shutil.rmtree(folder / "home", ignore_errors=True)
-    note.write_text(key)
-
-
-def _ingestion_progress(progress: Progress | None) -> Callable[[Any], None] | None:
+def _ingestion_progress(progress: Progress | None) -> ProgressCallback | None:
     if progress is None:
         return None
-
-    def report(event: Any) -> None:
-        progress(
-            "ingesting",
-            int(getattr(event, "files_done", 0) or 0),
-            int(getattr(event, "files_total", 0) or 0),
-        )
-
-    return report
+    return lambda now: progress("ingesting", now.files_done, now.files_total)
 
 
-def _facts(job: Any) -> dict[str, Any]:
-    names = ("files_processed", "files_failed", "chunks_created", "embedded")
-    return {name: getattr(job, name) for name in names if hasattr(job, name)}
+def _facts(job: IngestionJob) -> dict[str, Any]:
+    return {
+        "pages": job.files_discovered,
+        "pages_failed": job.files_failed,
+        "chunks_created": job.chunks_created,
+        "embedded": job.embedded,
+    }

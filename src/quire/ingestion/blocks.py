@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from quire.ingestion.tags import TagScanner
@@ -70,6 +70,9 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _BRACKETS = re.compile(r"[\[\](){}]")
 _STARTERS = frozenset("#`~>|<:!?/=[{$-*+_0123456789ei")
 _UNDERLINE = frozenset("=-")
+_MAX_BLOCKS = 20_000
+_DENSE = 16
+_COARSE = 2_000
 
 
 def scan(text: str, start: int = 0, end: int | None = None, *, mdx: bool = False) -> list[Block]:
@@ -79,6 +82,24 @@ def scan(text: str, start: int = 0, end: int | None = None, *, mdx: bool = False
     and lets headings and fences be indented, as MDX does.
     """
     return _Scanner(text, start, len(text) if end is None else end, mdx).blocks()
+
+
+def bounded(blocks: list[Block]) -> list[Block]:
+    """The blocks, or fewer: past 20,000 very short ones the rest is read as plain paragraphs.
+
+    No page that people read comes near it; a megabyte of `- a` would take seconds otherwise.
+    """
+    count = len(blocks)
+    if count <= _MAX_BLOCKS or blocks[-1].end - blocks[0].start > _DENSE * count:
+        return blocks
+    kept = blocks[:_MAX_BLOCKS]
+    begin = blocks[_MAX_BLOCKS].start
+    for block, following in pairwise(blocks[_MAX_BLOCKS:]):
+        if block.end - begin >= _COARSE:
+            kept.append(Block("paragraph", begin, block.end))
+            begin = following.start
+    kept.append(Block("paragraph", begin, blocks[-1].end))
+    return kept
 
 
 class _Scanner:
@@ -264,9 +285,7 @@ class _Scanner:
             after = self._until("comment", at, "-->", rest_must_be_blank=True)
             if after > at:
                 return after
-        elif len(body) < 2 or not (body[1].isalpha() or body[1] in "/!?>"):
-            return at
-        elif _AUTOLINK.match(body):
+        elif len(body) < 2 or body[1] in " \t=-0123456789<" or _AUTOLINK.match(body):
             return at
         verbatim = _VERBATIM_TAG.match(body)
         if verbatim:

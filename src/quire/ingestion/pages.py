@@ -12,7 +12,7 @@ from quire.books import Book, Place, page_address, place_of
 from quire.books.titles import title_from_name
 from quire.errors import PageRejected
 from quire.ingestion.anchors import Anchored, anchors
-from quire.ingestion.blocks import Block, scan
+from quire.ingestion.blocks import Block, bounded, scan
 from quire.ingestion.frontmatter import read_front_matter
 from quire.ingestion.inline import words
 from quire.ingestion.notebooks import Segment, read_notebook
@@ -115,13 +115,13 @@ def read_page(book: Book, source_file: str, data: bytes) -> Page | Skipped:
         text, segments, blocks = notebook.text, notebook.segments, notebook.blocks
         breaks = frozenset(notebook.breaks)
     elif kind == "restructured":
-        blocks = scan_restructured(source, start)
+        blocks = bounded(scan_restructured(source, start))
     elif kind == "text":
-        blocks = scan_text(source, start)
+        blocks = bounded(scan_text(source, start))
     else:
         front = read_front_matter(source, source_file)
         values = front.values
-        blocks = scan(source, front.body_start, mdx=kind == "mdx")
+        blocks = bounded(scan(source, front.body_start, mdx=kind == "mdx"))
     if values.get("draft") is True:
         return Skipped(source_file, "draft")
     if values.get("unlisted") is True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from quire.ingestion.anchors import split_explicit
 from quire.ingestion.blocks import Block, Kind
 from quire.ingestion.budget import Budget
 from quire.ingestion.inline import words
@@ -15,9 +16,12 @@ from quire.ingestion.tags import TagScanner
 
 _SILENT_CHARACTERS = 16
 """Characters of comments and imports that weigh as one token, so that they spread out too."""
+_CHARACTERS = 32
+"""Characters of what has words that weigh as one token at least."""
 _MAX_WHOLE = 6_000
 """Blocks longer than this are cut before they are rendered."""
 _CODE: frozenset[Kind] = frozenset({"fence", "code", "math"})
+_LINED: frozenset[Kind] = _CODE | {"table", "quote", "html", "esm", "comment"}
 
 
 class Piece(NamedTuple):
@@ -45,23 +49,18 @@ class PieceMaker:
         self._budget = budget
         self._inline = inline_of(page)
 
-    def whole(self, block: Block, path: tuple[str, ...]) -> Piece | None:
-        """The block as one piece, not sized yet; None when it is too long to be looked at whole.
-
-        A heading that is already in the section's path carries no words of its own.
-        """
+    def whole(self, block: Block) -> Piece | None:
+        """The block as one piece, not sized yet; None when it is too long to be looked at whole."""
         start, end = block.start, block.end
         if end - start > _MAX_WHOLE:
             return None
         raw = self._text[start:end]
-        return self._piece(block, start, end, self._render(block, raw, path), 0, raw)
+        return self._piece(block, start, end, self._render(block, raw), 0, raw)
 
-    def sized(
-        self, block: Block, piece: Piece | None, room: int, path: tuple[str, ...], prefix: str
-    ) -> Iterator[Piece]:
+    def sized(self, block: Block, piece: Piece | None, room: int, prefix: str) -> Iterator[Piece]:
         """The piece with its size, or smaller ones when it and `prefix` overflow a chunk."""
         if piece is not None:
-            size = self._size(piece.words, block.start, block.end)
+            size = self.size(piece.words, block.end - block.start)
             if size <= room or self._fits_alone(piece.words, size, prefix):
                 yield piece._replace(size=size)
                 return
@@ -74,18 +73,26 @@ class PieceMaker:
             room -= self._budget.size(header)
         room = max(16, room)
         tag_end = _end_of_tag(text, block) if block.kind == "html" else block.start
-        for start, end in self._grouped(self._ranges(block, room), room):
+        in_lines = block.kind in _LINED
+        for start, end in self._grouped(self._ranges(block, room), room, in_lines):
             part = text[start:end]
             repeated = header if start > block.start else ""
-            rendered = "" if end <= tag_end else self._render(block, part, path, repeated)
-            size = self._size(rendered, start, end)
+            rendered = "" if end <= tag_end else self._render(block, part, repeated)
+            size = self.size(rendered, end - start)
             yield self._piece(block, start, end, rendered, size, part)
 
-    def _render(self, block: Block, text: str, path: tuple[str, ...], header: str = "") -> str:
-        if block.kind == "heading":
-            whole = len(text) == block.end - block.start
-            title = render("heading", block.info if whole else text, inline=self._inline)
-            return "" if title in path else title
+    def size(self, rendered: str, length: int) -> int:
+        """Estimated tokens of words that stand for `length` characters of the page.
+
+        Characters without words count a little, so that they can't pile up in one chunk.
+        """
+        if rendered:
+            return max(self._budget.size(rendered), length // _CHARACTERS)
+        return length // _SILENT_CHARACTERS
+
+    def _render(self, block: Block, text: str, header: str = "") -> str:
+        if block.kind == "heading" and len(text) == block.end - block.start:
+            return self._inline(split_explicit(block.info)[0])
         return render(block.kind, text, info=block.info, header=header, inline=self._inline)
 
     def _fits_alone(self, rendered: str, size: int, prefix: str) -> bool:
@@ -93,11 +100,6 @@ class PieceMaker:
         if not rendered or size > 1.4 * self._budget.limit:
             return False
         return self._budget.fits(f"{prefix}\n{rendered}", self._budget.limit)
-
-    def _size(self, rendered: str, start: int, end: int) -> int:
-        if rendered:
-            return self._budget.size(rendered)
-        return (end - start) // _SILENT_CHARACTERS
 
     def _piece(
         self, block: Block, start: int, end: int, rendered: str, size: int, raw: str
@@ -130,40 +132,46 @@ class PieceMaker:
             return ranges
         if block.kind == "quote":
             return quoted_ranges(text, start, end)
-        if block.kind in ("table", "html", "esm", "comment"):
+        if block.kind in _LINED:
             return line_ranges(text, start, end)
         return sentence_ranges(text, start, end)
 
-    def _grouped(self, ranges: list[tuple[int, int]], room: int) -> Iterator[tuple[int, int]]:
+    def _grouped(
+        self, ranges: list[tuple[int, int]], room: int, in_lines: bool = False
+    ) -> Iterator[tuple[int, int]]:
         """Neighbouring ranges joined into parts of even size; one that alone is too long is cut."""
         text, size_of = self._text, self._budget.size
         sizes = [size_of(text[start:end]) for start, end in ranges]
-        total = sum(sizes)
-        target = min(room, int(1.1 * total / -(-total // room)) + 1) if total else room
+        share = sum(sizes) / max(1, -(-sum(sizes) // room))
         begin = stop = ranges[0][0]
-        held = 0
+        held = passed = 0
+        goal = share
         for (start, end), size in zip(ranges, sizes, strict=True):
+            passed += size
             if size > room:
                 if stop > begin:
                     yield begin, stop
-                *parts, (begin, stop) = self._cut(start, end, room)
+                *parts, (begin, stop) = self._cut(start, end, room, in_lines)
                 yield from parts
                 held = size_of(text[begin:stop])
+                goal = passed - held + share
                 continue
-            if stop > begin and (held + size > room or (held and held + size > target)):
+            if held and (held + size > room or passed - size / 2 > goal):
                 yield begin, stop
                 begin, held = start, 0
+                goal += share
             held += size
             stop = end
         if stop > begin:
             yield begin, stop
 
-    def _cut(self, start: int, end: int, room: int) -> list[tuple[int, int]]:
-        """A range without structure, cut at sentences if it has some, else between words."""
+    def _cut(self, start: int, end: int, room: int, in_lines: bool) -> list[tuple[int, int]]:
+        """A range without structure: a line cut at sentences if it has some, else between words."""
         text = self._text
-        sentences = sentence_ranges(text, start, end)
-        if len(sentences) > 1:
-            return list(self._grouped(sentences, room))
+        if in_lines:
+            sentences = sentence_ranges(text, start, end)
+            if len(sentences) > 1:
+                return list(self._grouped(sentences, room))
         return self._budget.cut_ranges(text, start, end, room)
 
 

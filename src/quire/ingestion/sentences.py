@@ -25,7 +25,6 @@ class Span(NamedTuple):
 # A terminator with its closing quotes and brackets, before white space; CJK ones need none.
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡؟۔।]++[\"”’」』）)]*+")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`]{1,2000}(?<!`)\1(?!`)")
-_WORD_BEFORE = re.compile(r"[^\s(\[{\"'“‘*_`>|/]{1,24}\Z")
 _NOT_ENDS = frozenset(
     "e.g i.e cf vs viz approx incl excl resp fig figs eq eqs sec secs ch chap vol pp p no nos al "
     "dr mr mrs ms prof st sr jr gen rep sen dept univ inc ltd co corp jan feb mar apr jun jul aug "
@@ -117,13 +116,11 @@ def _ends_sentence(text: str, begin: int, mark: int, stop: int, end: int) -> boo
         return False
     if text[mark] == "…" or text.startswith("..", mark):
         return True
-    before = _WORD_BEFORE.search(text, max(begin, mark - 25), mark)
-    if before is None:
-        return True
-    word = before.group().lower()
-    if word in _NOT_ENDS:
-        return word in _MAYBE_ENDS and following.isupper()
-    if len(word) == 1 and word.isalpha() and before.group().isupper():
+    before = text[max(begin, mark - 25) : mark].rsplit(None, 1)[-1:]
+    word = before[0].lstrip("([{\"'“‘*_`>|/") if before else ""
+    if word.lower() in _NOT_ENDS:
+        return word.lower() in _MAYBE_ENDS and following.isupper()
+    if len(word) == 1 and word.isupper():
         return False  # an initial
     return not (word.isdigit() and _LIST_NUMBER.search(text, max(begin, mark - 12), mark))
 

@@ -50,7 +50,7 @@ class _Draft:
         """Take the next draft in; the section with more words gives the anchor."""
         if other.word_count > self.word_count:
             self.section = other.section
-        self.pieces = self.pieces + other.pieces
+        self.pieces.extend(other.pieces)
         self.size += other.size
         self.word_count += other.word_count
 
@@ -104,8 +104,13 @@ class _Splitter:
         return known
 
     def embedded(self, draft: _Draft) -> str:
-        words = [piece.words for piece in draft.pieces if piece.words]
-        return "\n".join([self.prefix(draft.section), *words])
+        """Heading path and words; headings that the path names are not said twice."""
+        path = (self.page.title, *self.sections[draft.section].path)
+        lines = [self.prefix(draft.section)]
+        for piece in draft.pieces:
+            if piece.words and (piece.kind != "heading" or piece.words not in path):
+                lines.append(piece.words)
+        return "\n".join(lines)
 
     def embedded_size(self, draft: _Draft) -> int:
         """Estimated tokens of what is embedded."""
@@ -135,13 +140,13 @@ class _Splitter:
     def _split_section(self, index: int) -> list[_Draft]:
         section = self.sections[index]
         spent = self._prefix_size(index)
-        path = (self.page.title, *section.path)
         blocks = self.page.blocks[section.first : section.last]
-        wholes = [self._maker.whole(block, path) for block in blocks]
+        wholes = [self._maker.whole(block) for block in blocks]
         pieces = [piece for piece in wholes if piece is not None]
-        if len(pieces) == len(blocks) and pieces[-1].end - pieces[0].start < _MAX_SECTION:
+        length = blocks[-1].end - blocks[0].start
+        if len(pieces) == len(blocks) and length < _MAX_SECTION:
             words = "\n".join([piece.words for piece in pieces if piece.words])
-            draft = _Draft(index, pieces, self.budget.size(words))
+            draft = _Draft(index, pieces, self._maker.size(words, length))
             total = draft.size + spent
             if total <= self.budget.limit * 1.1 and self.budget.fits(self.embedded(draft), total):
                 return [draft]
@@ -150,7 +155,7 @@ class _Splitter:
         pieces = [
             piece
             for block, whole in zip(blocks, wholes, strict=True)
-            for piece in self._maker.sized(block, whole, room, path, prefix)
+            for piece in self._maker.sized(block, whole, room, prefix)
         ]
         return self._packed(index, pieces, room)
 

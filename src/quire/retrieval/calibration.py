@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 
-FEATURES = ("top_score", "top_cosine", "mean_cosine", "section", "headings")
+FEATURES = ("top_score", "top_cosine", "coverage", "best_coverage")
 
 
 def sigmoid(x: float) -> float:

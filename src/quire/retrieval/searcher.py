@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
-from quire.index.lexical import Bm25
+from quire.index.lexical import Bm25, terms
 from quire.index.port import Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.retrieval.calibration import Calibration, shipped_calibration
@@ -70,7 +70,7 @@ class Searcher:
         confidence = assess(
             passages,
             [c.vector for c in kept],
-            features_of(kept[: self._tuning.assessed]),
+            features_of(query, kept[: self._tuning.assessed]),
             calibration=self._calibration,
             policy=self._policy,
         )
@@ -135,15 +135,24 @@ class Searcher:
         return self._calibration.relevance.probability({"rank_score": candidate.score})
 
 
-def features_of(candidates: Sequence[Candidate]) -> dict[str, float]:
-    """What the calibrated confidence is computed from, of the best few candidates."""
-    if not candidates:
+def features_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]:
+    """What the calibrated confidence is computed from, of the best few candidates.
+
+    Similarity alone takes a question about something else for answerable when it sounds like
+    the book; how many of its terms the passages hold at all tells the two apart.
+    """
+    asked = frozenset(terms(query))
+    if not candidates or not asked:
         return {}
-    cosines = sorted((c.cosine for c in candidates), reverse=True)
+    held = [asked.intersection(terms(visible_text(c.chunk))) for c in candidates]
     return {
         "top_score": candidates[0].score,
-        "top_cosine": cosines[0],
-        "mean_cosine": sum(cosines) / len(cosines),
-        "section": max(c.section for c in candidates),
-        "headings": max(c.headings for c in candidates),
+        "top_cosine": max(c.cosine for c in candidates),
+        "coverage": len(frozenset[str]().union(*held)) / len(asked),
+        "best_coverage": max(len(found) for found in held) / len(asked),
     }
+
+
+def visible_text(chunk: Chunk) -> str:
+    """The chunk with the title and headings a reader sees above it."""
+    return " ".join((chunk.page_title, *chunk.section_path, chunk.text))

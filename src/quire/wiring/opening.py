@@ -55,6 +55,7 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
     conversations = SqlConversations(database, max_turns=settings.max_turns)
     resources.push_async_callback(conversations.close)
     limits = open_limits(settings)
+    resources.push_async_callback(limits.close)
     usage = Usage(database)
     accounts = Accounts(usage, limits, telemetry)
     resources.push_async_callback(accounts.close)

@@ -17,7 +17,7 @@ from quire.ingestion.sentences import spans
 from quire.ingestion.splitting import chunk_page
 
 BOOK = Book(id="b", title="B", root=Path("/b"))
-SIZE = 200_000
+SIZE = 60_000
 SECONDS = 2.0
 
 ATOMS = [
@@ -25,7 +25,7 @@ ATOMS = [
     *("<!--", "<!--\n--> x\n", "<a ", '<a "', "<a {", "![", "[x](", "[^a]:", "**a", "*a **b "),
     *("`a", "- a\n", "1. a\n", "> ", "> ```\n", "# a\n", "a\n=\n", "| a |\n|---|\n", "$$ a\n"),
     *(":::note\n", "!!! note\n", "<pre>\n", "<T\n", '<T a="\n', "export const a = [\n\n"),
-    *("import {\n", "{/*", "A. ", "e.g. ", "?!", "\r", "\u2028", "\ue0001\ue001", "    x\n"),
+    *("import {\n", "{/*", "A. ", "e.g. ", "?!", "\rx", "\u2028x", "\ue0001\ue001", "    x\n"),
 ]
 PAGES = {
     **{repr(atom): atom * (SIZE // len(atom)) for atom in ATOMS},
@@ -40,7 +40,7 @@ PAGES = {
 @pytest.mark.parametrize("name", PAGES)
 def test_hostile_markdown_is_split_in_linear_time(name: str) -> None:
     text = PAGES[name]
-    for file in ("a.md", "a.mdx"):
+    for file in ("a.mdx", "a.md"):
         begin = time.thread_time()
         page = read_page(BOOK, file, text.encode())
         assert isinstance(page, Page)

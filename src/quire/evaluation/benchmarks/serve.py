@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import httpx
 
 READERS = (1, 4, 16)
-REQUESTS = 96
+REQUESTS = 48
 _START_SECONDS = 120
 
 

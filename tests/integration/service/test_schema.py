@@ -1,0 +1,117 @@
+"""The whole OpenAPI document against a running server: no failure, no undocumented status."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from quire.api.app import create_app
+from quire.settings import Settings, variable_of
+from quire.testing.answering import WordEmbedder
+from quire.testing.index import MemoryIndex
+from quire.wiring import opening
+from tests.integration.service.processes import free_port
+from tests.service import settings_in, write_book
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+
+QUICK = settings(
+    max_examples=6,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+class Running:
+    """A server in a thread, over fakes for index and embedder."""
+
+    def __init__(self, chosen: Settings, book: Any) -> None:
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.key = ""
+        self._settings = chosen
+        self._book = book
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+
+    def __enter__(self) -> Running:
+        self._thread.start()
+        assert self._ready.wait(60)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(30)
+
+    async def _serve(self) -> None:
+        app = create_app(self._settings)
+        config = uvicorn.Config(app, port=self.port, log_config=None, lifespan="on")
+        self._server = uvicorn.Server(config)
+        serving = asyncio.create_task(self._server.serve())
+        while not self._server.started:  # noqa: ASYNC110 — the server has no event for it
+            await asyncio.sleep(0.01)
+        library = app.state.library
+        await library.ingest(self._book)
+        self.key = (await library.keys.create("test", scopes=("admin",))).text
+        self._ready.set()
+        await serving
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    folder = tmp_path_factory.mktemp("schema")
+    index = MemoryIndex()
+
+    async def open_index(_: Settings) -> MemoryIndex:
+        return index
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in Settings.model_fields:
+            patch.delenv(variable_of(name), raising=False)
+        patch.setattr(opening, "open_index", open_index)
+        patch.setattr(opening, "open_embedder", lambda _: WordEmbedder())
+        chosen = settings_in(folder, auth="on", rate_limit=1_000_000)
+        with Running(chosen, write_book(folder)) as running:
+            yield running
+
+
+@pytest.fixture(scope="module")
+def document(server: Running) -> Any:
+    return schemathesis.openapi.from_url(f"{server.address}/openapi.json")
+
+
+schema = schemathesis.pytest.from_fixture("document")
+
+
+@schema.parametrize()
+@QUICK
+def test_every_operation_keeps_its_promises(case: Any, server: Running) -> None:
+    case.call_and_validate(headers={"Authorization": f"Bearer {server.key}"})
+
+
+@schema.parametrize()
+@settings(QUICK, max_examples=1)
+def test_a_wrong_key_opens_nothing(case: Any, server: Running) -> None:
+    wrong = {"Authorization": f"Bearer sk_{'0' * 12}_{'a' * 43}"}
+    response = case.call(headers=wrong)
+    public = case.operation.path in ("/livez", "/readyz", "/health", "/metrics")
+    assert response.status_code in ((200, 404) if public else (401, 422))
+
+
+def test_sequences_of_requests(document: Any, server: Running) -> None:
+    class Sequences(document.as_state_machine()):
+        def get_call_kwargs(self, case: Any) -> dict[str, Any]:
+            return {"headers": {"Authorization": f"Bearer {server.key}"}}
+
+    run_state_machine_as_test(Sequences, settings=settings(QUICK, stateful_step_count=6))
