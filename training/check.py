@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from metrics import auroc, crossfit, holds, same
-from read import Reader
+from read import COSINE, LENGTH, RELEVANCE, SPAN, Reader
 from text import sentences
 
 
@@ -59,9 +59,10 @@ def main() -> None:
                 best, at = -1e9, None
                 for j, (_a, rel, numbers, values) in enumerate(f["read"][i][: len(passages)]):
                     for k, v in zip(numbers, values, strict=True):
-                        z = v[0] + 0.15 * v[1] + rel + (10 * cos[j] if cos else 0)
+                        a, b = sentences(passages[j][1])[k]
+                        z = v[0] + SPAN * v[1] + RELEVANCE * rel + (COSINE * cos[j] if cos else 0) + LENGTH * np.log(len(passages[j][1][a:b].split()))
                         if z > best:
-                            best, at = z, (j, sentences(passages[j][1])[k][0])
+                            best, at = z, (j, a)
                 gpu = np.array([c[0] for c in f["read"][i][: len(passages)]])
                 agree.append(((r.sentences[0].passage, r.sentences[0].start) == at, r.answerable - gpu))
             if other:

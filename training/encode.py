@@ -33,6 +33,7 @@ def context(tokenizer, title: str, text: str) -> dict:
         "offsets": offsets,
         "head": len(head),
         "spans": spans,
+        "text": text,
     }
 
 

@@ -13,7 +13,7 @@ import onnxruntime
 
 from encode import CLS, NO_SENTENCE, SEP, context, question_ids, tokenizer
 
-SPAN, RELEVANCE, COSINE = 0.15, 1.0, 10.0  # weights of a sentence's score beside its evidence
+SPAN, RELEVANCE, COSINE, LENGTH = 0.6, 1.5, 15.0, 0.7  # weights of a sentence's score beside its evidence (tune.py)
 LONGEST_SPAN = 40  # word pieces
 
 
@@ -73,6 +73,6 @@ class Reader:
                 a, b = np.unravel_index(int(total.argmax()), total.shape)
                 off = c["offsets"][at - c["head"]]
                 s, e = c["spans"][number]
-                found.append(Sentence(p, s, e, mean, span, mean + SPAN * span + prior, (int(off[a, 0]), int(off[b, 1]))))
+                found.append(Sentence(p, s, e, mean, span, mean + SPAN * span + LENGTH * float(np.log(len(c["text"][s:e].split()))) + prior, (int(off[a, 0]), int(off[b, 1]))))
         found.sort(key=lambda s: -s.score)
         return Reading(found, first[:, 0], first[:, 1])

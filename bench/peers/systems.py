@@ -1,3 +1,4 @@
+# ruff: noqa: D102 (every method is one of System, described there)
 """The systems compared: each as its own documentation sets it up, over a folder of Markdown pages.
 
 Every dense system loads the same MiniLM weights. What differs is what each one decides for its
@@ -7,6 +8,7 @@ user: how pages are cut, what is stored where, how an edit is taken in.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,10 +60,14 @@ def pages(folder: Path) -> list[Path]:
 
 
 def windows(text: str, size: int = 220, overlap: int = 40) -> list[str]:
-    """Windows of words, for systems that leave cutting to their user."""
-    words = text.split()
-    step = size - overlap
-    return [" ".join(words[i : i + size]) for i in range(0, max(1, len(words) - overlap), step)]
+    """Windows of words as they stand in the text, for systems that leave cutting to their user."""
+    words = [match.span() for match in re.finditer(r"\S+", text)]
+    starts = range(0, max(1, len(words) - overlap), size - overlap)
+    return [
+        text[words[start][0] : words[min(start + size, len(words)) - 1][1]]
+        for start in starts
+        if words
+    ]
 
 
 class Bm25s:
@@ -195,7 +201,10 @@ class Haystack:
 class Txtai:
     """Embeddings with content and hybrid search, over paragraphs."""
 
-    how = "Embeddings(hybrid=True, content=True) over its Segmentation(paragraphs=True), edit by upsert"
+    how = (
+        "Embeddings(hybrid=True, content=True) over its Segmentation(paragraphs=True), "
+        "edit by upsert"
+    )
 
     def ingest(self, folder: Path, store: Path) -> None:
         from txtai import Embeddings
@@ -223,7 +232,10 @@ class Txtai:
 class Chroma:
     """A persistent collection over windows of words: Chroma leaves cutting to its user."""
 
-    how = "PersistentClient, SentenceTransformerEmbeddingFunction, windows of 220 words; edit by upsert"
+    how = (
+        "PersistentClient, SentenceTransformerEmbeddingFunction, windows of 220 words "
+        "(40 overlap); an edit deletes and upserts the page"
+    )
 
     def ingest(self, folder: Path, store: Path) -> None:
         import chromadb

@@ -30,13 +30,19 @@ _FENCE = st.builds(
     st.booleans() | st.just(True),
     st.sampled_from(["", "  ", "    "]),
 )
+
+
+def _heading(level: int, text: str, extra: str) -> str:
+    return f"{'#' * level} {text}{extra}"
+
+
 _TABLE = st.lists(_SENTENCE, min_size=1, max_size=15).map(
     lambda cells: "| A | B |\n|---|:-:|\n" + "\n".join(f"| {cell} | 1 |" for cell in cells)
 )
 _BLOCK = st.one_of(
     _PARAGRAPH,
     st.builds(
-        lambda level, text, extra: f"{'#' * level} {text}{extra}",
+        _heading,
         st.integers(1, 6),
         _SENTENCE,
         st.sampled_from(["", " {#an-id}", " ##"]),

@@ -20,7 +20,7 @@ from tests.property.markdown import pages
 
 BOOK = Book(id="book", title="Book", root=Path("/nowhere"))
 SETTINGS = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 
 

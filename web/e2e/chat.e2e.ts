@@ -145,8 +145,8 @@ browserTests("the chat page", () => {
     await fetch(`${control}/start`);
     await page.getByText("The server is back.").waitFor({ timeout: 30_000 });
     await page.locator(".banner").getByRole("button", { name: "Ask again" }).click();
-    await settled(page);
-    await expect.poll(() => lastTurn(page).locator(".problem").count()).toBe(0);
+    await lastTurn(page).locator(".cite").first().waitFor({ timeout: 30_000 });
+    expect(await lastTurn(page).locator(".problem").count()).toBe(0);
   });
 });
 

@@ -9,6 +9,9 @@ import typer
 from quire import __version__
 from quire.cli import (
     ask,
+    bench,
+    calibrate,
+    chat,
     db,
     demo,
     doctor,
@@ -22,6 +25,7 @@ from quire.cli import (
     sessions,
     worker,
 )
+from quire.cli import eval as evaluation
 
 app = typer.Typer(
     name="quire",
@@ -52,6 +56,7 @@ def root(
 app.command()(demo.demo)
 app.command()(ingest.ingest)
 app.command()(ask.ask)
+app.command()(chat.chat)
 app.command()(search.search)
 app.command()(serve.serve)
 app.command()(worker.worker)
@@ -62,3 +67,6 @@ app.add_typer(jobs.app, name="jobs")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(db.app, name="db")
 app.add_typer(models.app, name="models")
+app.add_typer(evaluation.app, name="eval")
+app.add_typer(calibrate.app, name="calibrate")
+app.add_typer(bench.app, name="bench")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,14 +13,23 @@ if TYPE_CHECKING:
     from quire.wiring.diagnosis import Check
 
 
-def doctor(home: HomeOption = None, as_json: JsonFlag = False) -> None:
+def doctor(
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Mend every difference between files, database and index first."
+        ),
+    ] = False,
+    home: HomeOption = None,
+    as_json: JsonFlag = False,
+) -> None:
     """Check settings, model, index, database and disk; one line each, with the fix."""
     settings = settings_of(as_json=as_json, home=home)
 
     async def work() -> list[Check]:
         from quire.wiring.diagnosis import diagnose
 
-        return await diagnose(settings)
+        return await diagnose(settings, repair=repair)
 
     checks = run(work(), as_json=as_json)
     ok = all(check.ok for check in checks)

@@ -70,7 +70,7 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _BRACKETS = re.compile(r"[\[\](){}]")
 _STARTERS = frozenset("#`~>|<:!?/=[{$-*+_0123456789ei")
 _UNDERLINE = frozenset("=-")
-_MAX_BLOCKS = 20_000
+_MAX_BLOCKS = 10_000
 _DENSE = 16
 _COARSE = 2_000
 
@@ -85,7 +85,7 @@ def scan(text: str, start: int = 0, end: int | None = None, *, mdx: bool = False
 
 
 def bounded(blocks: list[Block]) -> list[Block]:
-    """The blocks, or fewer: past 20,000 very short ones the rest is read as plain paragraphs.
+    """The blocks, or fewer: past 10,000 very short ones the rest is read as plain paragraphs.
 
     No page that people read comes near it; a megabyte of `- a` would take seconds otherwise.
     """

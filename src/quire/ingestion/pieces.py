@@ -21,7 +21,9 @@ _CHARACTERS = 32
 _MAX_WHOLE = 6_000
 """Blocks longer than this are cut before they are rendered."""
 _CODE: frozenset[Kind] = frozenset({"fence", "code", "math"})
-_LINED: frozenset[Kind] = _CODE | {"table", "quote", "html", "esm", "comment"}
+_LINED: frozenset[Kind] = frozenset(
+    {"fence", "code", "math", "table", "quote", "html", "esm", "comment"}
+)
 
 
 class Piece(NamedTuple):

@@ -6,10 +6,14 @@ import platform
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from quire import __version__
+from quire.books import load_book
 from quire.embedding.store import ModelStore
 from quire.errors import QuireError
+from quire.ingestion.invariants import check_chunks
+from quire.ingestion.progress import Report
 from quire.settings import Settings
 from quire.wiring.library import Library
 
@@ -27,12 +31,14 @@ class Check:
     fix: str | None = None
 
 
-async def diagnose(settings: Settings) -> list[Check]:
-    """All checks, in the order a person would look."""
+async def diagnose(settings: Settings, *, repair: bool = False) -> list[Check]:
+    """All checks, in the order a person would look; `repair` mends the books first."""
     checks = [versions(), disk(settings), models(settings)]
     try:
         async with Library.open(settings) as library:
             checks += [await index(library), await database(library)]
+            if repair:
+                checks += await repairs(library)
             checks += await books(library)
     except QuireError as error:
         checks.append(Check(name="library", ok=False, message=error.message))
@@ -104,19 +110,58 @@ async def database(library: Library) -> Check:
     return Check(name="database", ok=True, message=f"{library.database.dialect} answers")
 
 
-async def books(library: Library) -> list[Check]:
-    """Each book: does the index hold exactly what was recorded?"""
+async def repairs(library: Library) -> list[Check]:
+    """Each book brought back in line with its files, and what that took."""
     checks: list[Check] = []
-    for book in await library.books():
-        stored = await library.index.count(book.id)
-        ok = stored == book.chunks
+    for book_id in await library.state.book_ids():
+        try:
+            report = await repair(library, book_id)
+        except QuireError as error:
+            checks.append(Check(name="repair", ok=False, message=f"{book_id}: {error.message}"))
+            continue
         checks.append(
             Check(
-                name="book",
-                ok=ok,
-                message=f"{book.id}: {book.pages} pages, {stored} chunks"
-                + ("" if ok else f" in the index, {book.chunks} recorded"),
-                fix=None if ok else "quire ingest PATH (it mends what is out of step)",
+                name="repair",
+                ok=not report.errors,
+                message=f"{book_id}: {report.chunks_created} chunks written, "
+                f"{report.chunks_deleted} removed, {report.embedded} embedded",
             )
         )
     return checks
+
+
+async def books(library: Library) -> list[Check]:
+    """Each book: does the index hold exactly what was recorded, as sound chunks?"""
+    checks: list[Check] = []
+    for book in await library.books():
+        problems = await verify(library, book.id)
+        checks.append(
+            Check(
+                name="book",
+                ok=not problems,
+                message=f"{book.id}: {book.pages} pages, {book.chunks} chunks"
+                + (f"; {len(problems)} problems, the first: {problems[0]}" if problems else ""),
+                fix="quire doctor --repair" if problems else None,
+            )
+        )
+    return checks
+
+
+async def repair(library: Library, book_id: str) -> Report:
+    """Compare files, records and index of a book in full and mend every difference."""
+    state = await library.book_state(book_id)
+    return await library.ingester.repair(load_book(Path(state.root), book_id=book_id))
+
+
+async def verify(library: Library, book_id: str) -> list[str]:
+    """What is wrong with a book as the index holds it; nothing when all is sound."""
+    state = await library.book_state(book_id)
+    chunks = [chunk async for chunk in library.shelf.chunks(book_id)]
+    recorded = {id_ for record in state.records.values() for id_ in record.chunk_ids}
+    stored = {chunk.id for chunk in chunks}
+    problems = check_chunks(chunks)
+    problems += [f"chunk {id_} is recorded but not in the index" for id_ in recorded - stored]
+    problems += [f"chunk {id_} is in the index but not recorded" for id_ in stored - recorded]
+    if not state.settled:
+        problems.append("the last ingest did not finish")
+    return problems

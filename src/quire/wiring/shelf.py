@@ -58,7 +58,7 @@ class Shelf:
         known = self._pages.get(book.id)
         if known is not None and known[0] == book.last_ingested_at:
             return known[1]
-        first = {c.source_file: c async for c in self._chunks(book.id) if c.chunk_index == 0}
+        first = {c.source_file: c async for c in self.chunks(book.id) if c.chunk_index == 0}
         pages = [
             PageSummary(
                 parent_doc_id=chunk.parent_doc_id,
@@ -72,7 +72,8 @@ class Shelf:
         self._pages[book.id] = (book.last_ingested_at, pages)
         return pages
 
-    async def _chunks(self, book_id: str) -> AsyncGenerator[Chunk]:
+    async def chunks(self, book_id: str) -> AsyncGenerator[Chunk]:
+        """Every chunk the index holds of a book."""
         after: str | None = None
         while True:
             chunks, after = await self._index.scroll(book_id, after=after, limit=1000)
