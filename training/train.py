@@ -1,6 +1,6 @@
 """Trains the reader on one GPU in minutes. Everything is packed and lives on the device; the schedule follows the clock.
 
-    python train.py --pack .data/pack2 --out OUT --total 530 --compile
+    python train.py --pack .data/pack2 --out OUT --total 500 --split 0.3 0.3 0.4 --distil --compile
 """
 
 import argparse
@@ -24,7 +24,7 @@ from encode import MAX_SENTENCES, NO_SENTENCE, contexts_of, question_ids, tokeni
 from model import Reader, Store, embed_all, load_body, segment_lse, segment_mean
 from text import normal
 
-SHARE = {"medquad": 0.4, "pubmedqa": 0.4, "qamr": 0.3, "boolq": 0.5, "pos_swap": 0.6}  # of the rows, each epoch
+SHARE = {"medquad": 0.5, "pubmedqa": 0.5, "qamr": 0.6, "boolq": 0.7, "docs_heading": 0.7, "docs": 0.8, "pos_swap": 0.6}  # of the rows, each epoch
 NO_NEGATIVES = {"qamr", "quac", "doqa", "pos_swap"}  # questions that lean on their passage
 POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE = 0, 1, 2, 3
 T0 = time.time()
@@ -63,10 +63,10 @@ def labels(c: dict, span, ev) -> tuple[int, int, int]:
     return bits, s, e
 
 
-def prepare(pack: Path, workers: int, fraction: float = 1.0, skip_edits: bool = False) -> dict:
+def prepare(pack: Path, workers: int, fraction: float = 1.0, skip_edits: bool = False, edits2: bool = False) -> dict:
     data = json.load(lzma.open(pack / "train.json.xz"))
     passages, rows, edits = data["P"], data["rows"], data["edits"]
-    if (pack / "edits2.json.xz").exists():
+    if edits2:
         edits = edits + json.load(lzma.open(pack / "edits2.json.xz"))
     if skip_edits:
         edits, rows = [], [r for r in rows if r["src"] != "cloze"]
@@ -204,7 +204,7 @@ class Plan:
         self.adv_off, flat = csr([[q * 10_000_000 + c for q, c in d["adv"].get(i, [])] for i in range(len(base))])
         self.adv_q, self.adv_c = flat // 10_000_000, flat % 10_000_000
         self.neg_off, self.neg = csr(negs)
-        self.alone = np.tile(np.array(d["alone"], np.int64).reshape(-1, 2), (3, 1))
+        self.alone = np.array(d["alone"], np.int64).reshape(-1, 2)
         self.cloze = np.array(d["cloze"], np.int64).reshape(-1, 4)
         self.len_q, self.len_c = lengths_q, lengths_c
 
@@ -457,14 +457,15 @@ def main() -> None:
     ap.add_argument("--tokens", type=int, default=131072)
     ap.add_argument("--cloze-epochs", type=int, default=1)
     ap.add_argument("--adv", type=int, default=2)
-    ap.add_argument("--neg", type=int, default=4)
+    ap.add_argument("--neg", type=int, default=3)
+    ap.add_argument("--edits2", action="store_true", help="add the second family of adversarial questions (adversarial2.py); not in the shipped model")
     ap.add_argument("--report", type=int, default=200)
     ap.add_argument("--fraction", type=float, default=1.0)
     ap.add_argument("--workers", type=int, default=16)
     args = ap.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     bench = evaluate.Bench(json.load(lzma.open(args.pack / "eval.json.xz")), args.pack / "tokenizer.json", args.workers)
-    d = prepare(args.pack, args.workers, args.fraction)
+    d = prepare(args.pack, args.workers, args.fraction, edits2=args.edits2)
     tok = tokenizer(args.pack / "tokenizer.json")
     ids = question_ids(tok, d["questions"])
     log("device")

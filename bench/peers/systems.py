@@ -293,13 +293,20 @@ class Quire:
         settings = load_settings(home=store, models=Path(models) if models else None)
         self._context = Library.open(settings)
         self._library = self._run(self._context.__aenter__())
-        self._book = self._run(self._library.ingest(folder)).book_id
+        self._folder = folder
+        self._book = self._ingest()
+
+    def _ingest(self) -> str:
+        job = self._run(self._library.ingest(self._folder))
+        if job.status != "completed":
+            raise RuntimeError(f"not ingested: {job.error_message}")
+        return job.book_id
 
     def _run(self, work: Any) -> Any:
         return self._loop.run_until_complete(work)
 
     def update(self, folder: Path, page: str) -> None:
-        self._run(self._library.ingest(folder))
+        self._ingest()
 
     def search(self, text: str, k: int) -> list[Hit]:
         found = self._run(self._library.search(text, book_id=self._book, top_k=k))

@@ -143,9 +143,10 @@ browserTests("the chat page", () => {
     await lastTurn(page).getByText("The server can’t be reached.").waitFor();
     await page.getByText("The server is away.").waitFor();
     await fetch(`${control}/start`);
-    await page.getByText("The server is back.").waitFor({ timeout: 30_000 });
+    await page.locator(".banner").getByText("The server is back.").waitFor({ timeout: 30_000 });
     await page.locator(".banner").getByRole("button", { name: "Ask again" }).click();
-    await lastTurn(page).locator(".cite").first().waitFor({ timeout: 30_000 });
+    await lastTurn(page).locator(".problem").waitFor({ state: "detached" });
+    await settled(page);
     expect(await lastTurn(page).locator(".problem").count()).toBe(0);
   });
 });

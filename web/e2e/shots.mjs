@@ -13,13 +13,21 @@ const only = process.argv.slice(2);
 mkdirSync(target, { recursive: true });
 
 const server = await startServer();
+const stub = await startStub({ delay: 20 });
 const browser = await launch();
+
+/** Conversations of other pictures would fill the list. */
+async function forgetSessions() {
+  const { sessions = [] } = await fetch(`${server.url}/sessions`).then((r) => r.json()).catch(() => ({}));
+  for (const { thread_id } of sessions) await fetch(`${server.url}/sessions/${thread_id}`, { method: "DELETE" });
+}
 
 async function shot(name, options, steps) {
   if (only.length > 0 && !only.some((wanted) => name.startsWith(wanted))) return;
   const { base = server.url, path = "/", width = 1280, height = 800, ...more } = options;
   const context = await browser.newContext({ viewport: { width, height }, deviceScaleFactor: 1.5, ...more });
   const page = await context.newPage();
+  await forgetSessions();
   page.on("pageerror", (error) => console.error(`${name}: ${error}`));
   page.on("console", (message) => message.type() === "error" && console.error(`${name}: ${message.text()}`));
   await page.goto(base + path);
@@ -70,7 +78,7 @@ await shot("thread", {}, async (page) => {
   await ask(page, "What does best effort mean?");
   await ask(page, "What is a costmap?");
 });
-await shot("urdu", {}, async (page) => ask(page, "کوالٹی آف سروس کیا ہے؟ اردو میں بتائیں"));
+await shot("urdu", { base: stub.url }, async (page) => ask(page, "کوالٹی آف سروس کیا ہے؟ اردو میں بتائیں"));
 await shot("server-away", {}, async (page) => {
   await ask(page, QUESTION);
   await page.route("**/chat/stream", (route) => route.abort());
@@ -93,8 +101,7 @@ await shot("phone-lesson", { ...phone, colorScheme: "dark" }, async (page) => {
 });
 await shot("tablet", { width: 820, height: 1100 }, async (page) => ask(page, QUESTION));
 
-// The author's view and the widget, with figures from the stub.
-const stub = await startStub({ delay: 20 });
+// The author's view with the stub's figures, and the widget.
 const site = await startSite(server.url);
 const admin = async (name, tab, steps = async () => {}) =>
   shot(`admin-${name}`, { base: stub.url, path: `/admin#${tab}`, height: 860 }, steps);

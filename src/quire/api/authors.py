@@ -13,7 +13,6 @@ from quire.conversations.review import Asked
 from quire.models import ConfidenceLevel
 from quire.wiring.authors import Explained, GapGroup
 
-
 ASK: frozenset[Scope] = frozenset({"chat", "search"})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,27 +31,29 @@ class BodyLimitMiddleware:
             await self._refuse(scope, receive, send)
             return
         received = 0
-        started = False
+        started = exceeded = False
 
         async def counted() -> Message:
-            nonlocal received
+            nonlocal received, exceeded
             message = await receive()
             if message["type"] == "http.request":
                 received += len(message.get("body", b""))
                 if received > self.max_bytes:
+                    exceeded = True
                     raise _TooLarge
             return message
 
         async def watched(message: Message) -> None:
             nonlocal started
+            if exceeded and not started:
+                return  # the framework's own word for a body that broke off
             started = True
             await send(message)
 
-        try:
+        with suppress(_TooLarge):
             await self.app(scope, counted, watched)
-        except _TooLarge:
-            if not started:
-                await self._refuse(scope, receive, send)
+        if exceeded and not started:
+            await self._refuse(scope, receive, send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = problem(

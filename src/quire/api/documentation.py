@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI derives, plus the error object every route refers to."""
+"""The OpenAPI document: what FastAPI derives, plus the shapes of errors and events."""
 
 from __future__ import annotations
 
@@ -6,8 +6,33 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
-from quire.api.schemas import ErrorResponse
+from quire.api.schemas import ErrorResponse, StreamChunk, StreamDone, StreamError, StreamSources
+
+REFERENCE = "#/components/schemas/{model}"
+EVENTS: tuple[type[BaseModel], ...] = (StreamChunk, StreamSources, StreamDone, StreamError)
+
+
+def events(description: str) -> dict[int | str, dict[str, Any]]:
+    """The entry of a route that can answer with a stream of events."""
+    shapes = [{"$ref": REFERENCE.format(model=event.__name__)} for event in EVENTS]
+    schema = {
+        "type": "object",
+        "required": ["data"],
+        "properties": {
+            "event": {"type": "string", "enum": ["chunk", "sources", "done", "error"]},
+            "id": {"type": "string"},
+            "data": {
+                "type": "string",
+                "contentMediaType": "application/json",
+                "contentSchema": {"oneOf": shapes},
+            },
+        },
+    }
+    content = {"text/event-stream": {"schema": schema}}
+    return {200: {"description": description, "content": content}}
 
 
 def install(app: FastAPI) -> None:
@@ -21,8 +46,12 @@ def install(app: FastAPI) -> None:
                 description=app.description,
                 routes=app.routes,
             )
+            _, added = models_json_schema(
+                [(model, "serialization") for model in (ErrorResponse, *EVENTS)],
+                ref_template=REFERENCE,
+            )
             schemas = schema["components"]["schemas"]
-            schemas["ErrorResponse"] = ErrorResponse.model_json_schema()
+            schemas |= {k: v for k, v in added["$defs"].items() if k not in schemas}
             for unused in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(unused, None)
             app.openapi_schema = schema

@@ -52,5 +52,10 @@ def configure(settings: Settings) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if settings.log_format == "json" else HumanFormatter())
     logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
+    quieten()
+
+
+def quieten() -> None:
+    """Keep libraries from writing what readers ask into the log."""
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)

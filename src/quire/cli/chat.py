@@ -65,7 +65,7 @@ class Conversation:
     async def _ask(self, text: str) -> None:
         """One turn; Ctrl-C ends it, not the conversation."""
         loop = asyncio.get_running_loop()
-        turn = loop.create_task(self._stream(text))
+        turn = loop.create_task(self._answer(text))
         loop.add_signal_handler(signal.SIGINT, turn.cancel)
         try:
             await asyncio.wait([turn])
@@ -77,6 +77,16 @@ class Conversation:
             err.print(f"\n[bold red]error:[/] {escape(error.message)}")
         elif error is not None:
             raise error
+        elif turn.result() is not None:
+            raise SystemExit(turn.result())
+
+    async def _answer(self, text: str) -> int | None:
+        """The exit code when nobody reads our output any more (`quire chat | head`)."""
+        try:
+            await self._stream(text)
+        except SystemExit as closed:
+            return int(closed.code or 0)
+        return None
 
     async def _stream(self, text: str) -> None:
         from quire.answering import AnswerDone, SentenceReady

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from quire.books import Layout
 from quire.ingestion.blocks import Block, scan
 from quire.ingestion.inline import slug_text
+from quire.ingestion.restructured import restructured_words
 
 _EXPLICIT = re.compile(
     r"\s*\\?\{(?:/\*)?:?\s*(?:[^{}#]*\s)?#([^\s{}\\*]+)[^{}]*?(?:\*/)?\\?\}\s*\Z"
@@ -43,11 +44,16 @@ def anchors(
     found: dict[int, Anchored] = {}
     for index, block in enumerate(blocks):
         if block.kind == "heading":
-            title, explicit = split_explicit(block.info)
+            raw = restructured_words(block.info) if restructured else block.info
+            title, explicit = (raw, "") if restructured else split_explicit(raw)
             anchor = style(title, explicit)
             hidden = block.level == 1 and layout in ("docusaurus", "plain") and not explicit
             found[index] = Anchored(" ".join(title.split()), "" if hidden else anchor)
-        elif block.kind in ("quote", "item") and text.find("#", block.start, block.end) >= 0:
+        elif (
+            not restructured
+            and block.kind in ("quote", "item")
+            and text.find("#", block.start, block.end) >= 0
+        ):
             for nested in nested_headings(text[block.start : block.end]):
                 style(*split_explicit(nested))
     return found

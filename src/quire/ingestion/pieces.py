@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from quire.ingestion.anchors import split_explicit
 from quire.ingestion.blocks import Block, Kind
 from quire.ingestion.budget import Budget
 from quire.ingestion.inline import words
@@ -51,13 +50,17 @@ class PieceMaker:
         self._budget = budget
         self._inline = inline_of(page)
 
-    def whole(self, block: Block) -> Piece | None:
-        """The block as one piece, not sized yet; None when it is too long to be looked at whole."""
+    def whole(self, block: Block, title: str | None = None) -> Piece | None:
+        """The block as one piece, not sized yet; None when it is too long to be looked at whole.
+
+        `title` is the plain text of a heading.
+        """
         start, end = block.start, block.end
         if end - start > _MAX_WHOLE:
             return None
         raw = self._text[start:end]
-        return self._piece(block, start, end, self._render(block, raw), 0, raw)
+        rendered = self._render(block, raw) if title is None else title
+        return self._piece(block, start, end, rendered, 0, raw)
 
     def sized(self, block: Block, piece: Piece | None, room: int, prefix: str) -> Iterator[Piece]:
         """The piece with its size, or smaller ones when it and `prefix` overflow a chunk."""
@@ -68,6 +71,8 @@ class PieceMaker:
                 return
         text = self._text
         header = ""
+        if lead < room // 2:
+            room -= lead
         if block.kind == "table":
             header = text[block.start : text.find("\n", block.start, block.end)]
             if len(header) > _MAX_WHOLE:
@@ -93,8 +98,6 @@ class PieceMaker:
         return length // _SILENT_CHARACTERS
 
     def _render(self, block: Block, text: str, header: str = "") -> str:
-        if block.kind == "heading" and len(text) == block.end - block.start:
-            return self._inline(split_explicit(block.info)[0])
         return render(block.kind, text, info=block.info, header=header, inline=self._inline)
 
     def _fits_alone(self, rendered: str, size: int, prefix: str) -> bool:

@@ -35,12 +35,13 @@ class PageChunks:
 class _Draft:
     """A chunk in the making: pieces of the page, and the section it counts as."""
 
-    __slots__ = ("pieces", "section", "size", "word_count")
+    __slots__ = ("pieces", "section", "size", "whole", "word_count")
 
     def __init__(self, section: int, pieces: list[Piece], size: int) -> None:
         self.section = section
         self.pieces = pieces
         self.size = size
+        self.whole = False  # all of its section
         self.word_count = 0
         for piece in pieces:
             if piece.words and piece.kind != "heading":
@@ -52,6 +53,7 @@ class _Draft:
             self.section = other.section
         self.pieces.extend(other.pieces)
         self.size += other.size
+        self.whole = self.whole and other.whole
         self.word_count += other.word_count
 
 
@@ -138,10 +140,19 @@ class _Splitter:
         return path
 
     def _split_section(self, index: int) -> list[_Draft]:
+        drafts = self._section_drafts(index)
+        if len(drafts) == 1:
+            drafts[0].whole = True
+        return drafts
+
+    def _section_drafts(self, index: int) -> list[_Draft]:
         section = self.sections[index]
         spent = self._prefix_size(index)
         blocks = self.page.blocks[section.first : section.last]
         wholes = [self._maker.whole(block) for block in blocks]
+        if section.headed:
+            title = self.page.headings[section.first].title
+            wholes[0] = self._maker.whole(blocks[0], title)
         pieces = [piece for piece in wholes if piece is not None]
         length = blocks[-1].end - blocks[0].start
         if len(pieces) == len(blocks) and length < _MAX_SECTION:
@@ -152,11 +163,11 @@ class _Splitter:
                 return [draft]
         prefix = self.prefix(index)
         room = max(16, self.budget.full - spent)
-        pieces = [
-            piece
-            for block, whole in zip(blocks, wholes, strict=True)
-            for piece in self._maker.sized(block, whole, room, prefix)
-        ]
+        pieces = []
+        lead = 0
+        for block, whole in zip(blocks, wholes, strict=True):
+            pieces.extend(self._maker.sized(block, whole, room, lead, prefix))
+            lead = lead + pieces[-1].size if pieces[-1].opens else 0
         return self._packed(index, pieces, room)
 
     def _packed(self, index: int, pieces: list[Piece], room: int) -> list[_Draft]:
@@ -190,21 +201,21 @@ class _Splitter:
         return joined
 
     def _may_join(self, first: _Draft, second: _Draft) -> bool:
-        if first.section == second.section:
-            return False
         if not first.word_count:
-            return self._fits_together(first, second)
+            return self._fits_together(first, second, self.budget.limit)
+        if not (first.whole and second.whole):
+            return False
         if first.word_count >= _TINY_WORDS and second.word_count >= _TINY_WORDS:
             return False
         if not second.word_count:  # its content follows; only a trailing heading goes back
             return second.section == len(self.sections) - 1
         one, two = self.sections[first.section], self.sections[second.section]
         related = two.parent in (one.parent, first.section)
-        return related and self._fits_together(first, second)
+        return related and self._fits_together(first, second, self.budget.full)
 
-    def _fits_together(self, first: _Draft, second: _Draft) -> bool:
-        longest = max(self.prefix(first.section), self.prefix(second.section), key=len)
-        return first.size + second.size + self.budget.size(longest) <= self.budget.full
+    def _fits_together(self, first: _Draft, second: _Draft, room: int) -> bool:
+        spent = max(self._prefix_size(first.section), self._prefix_size(second.section))
+        return first.size + second.size + spent <= room
 
     def _joined_short(self, drafts: list[_Draft]) -> list[_Draft]:
         """Drafts under 10 characters joined to a neighbour whatever its size."""

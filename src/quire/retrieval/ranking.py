@@ -22,8 +22,8 @@ from quire.models import Chunk
 class Weights:
     """Bonuses beside the cosine, chosen on labelled questions of several books."""
 
-    bm25: float = 0.2
-    headings: float = 0.2
+    bm25: float = 0.3
+    headings: float = 0.1
     """For the share of the query's terms that the page's title and headings name."""
     section: float = 0.1
     """For the share that the chunk's own heading names."""

@@ -45,7 +45,7 @@ function count(n: number, noun: string): string {
 const REFUSALS: Record<string, string> = {
   no_passages: "No passage fits this question.",
   low_confidence: "Some passages come near, but none answers this.",
-  off_topic: "This lies outside the book.",
+  off_topic: "Nothing in it comes close to this question.",
   unsupported_draft: "Nothing that could be said was backed by the book’s own words.",
   unsafe_request: "This can’t be answered here.",
 };

@@ -24,5 +24,6 @@ function questionAbout(topic: string): string {
 
 /** Lower-cases what is a phrase ("Quality of service"); names ("Isaac Sim", "Gazebo") stay. */
 function inSentence(topic: string): string {
+  if (/^(?:The|An?) /.test(topic)) return topic[0]!.toLowerCase() + topic.slice(1);
   return /^[A-Z][a-z]+(?: [a-z0-9-]+)+$/.test(topic) ? topic[0]!.toLowerCase() + topic.slice(1) : topic;
 }

@@ -45,6 +45,7 @@ export class QuireComposer extends LitElement {
     .chip .drop .icon { width: 13px; height: 13px; }
     .send { width: 36px; height: 36px; border-radius: 50%; border: 0; display: grid; place-items: center; background: var(--q-accent); color: var(--q-on-accent); flex: none; transition: opacity 0.12s; }
     .send .icon { width: 20px; height: 20px; }
+    .stop path { fill: currentColor; }
     .send[aria-disabled="true"] { opacity: 0.45; }
     .count { font-size: 12px; color: var(--q-muted); font-variant-numeric: tabular-nums; flex: none; }
     .count.over { color: var(--q-danger); font-weight: 600; }
@@ -80,7 +81,7 @@ export class QuireComposer extends LitElement {
           ${this.choices.length > 0 ? html`<div class="chips" role="group" aria-label="Filters">${this.choices.map((choice) => this.#chip(choice))}</div>` : nothing}
           ${left < 200 ? html`<span class="count ${left < 0 ? "over" : ""}" role="status">${left < 0 ? `${-left} too many` : left}</span>` : nothing}
           ${this.busy
-            ? html`<button type="button" class="send" aria-label="Stop" title="Stop (Esc)" @click=${() => this.#emit("quire-stop")}>${icons.stop}</button>`
+            ? html`<button type="button" class="send stop" aria-label="Stop" title="Stop (Esc)" @click=${() => this.#emit("quire-stop")}>${icons.stop}</button>`
             : html`<button class="send" aria-label="Ask" title="Ask (Enter)" aria-disabled=${!ready}>${icons.send}</button>`}
         </div>
       </form>`;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
@@ -10,6 +10,7 @@ from fastapi.sse import EventSourceResponse
 
 from quire.access import Caller
 from quire.api.dependencies import ChatCaller, LibraryDependency, Slot
+from quire.api.documentation import events
 from quire.api.errors import GUARDED, responses
 from quire.api.events import AI_SDK_HEADERS, ai_sdk_error, ai_sdk_parts, quire_error, quire_events
 from quire.api.schemas import ChatRequest, ChatResponse, RunRequest, RunResponse
@@ -21,19 +22,11 @@ from quire.wiring import Ask, Library
 router = APIRouter(tags=["chat"], dependencies=[Slot])
 
 ERRORS = responses(*GUARDED, 404, 409, 413, 422)
-EVENTS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The answer as server-sent events: `chunk` for each sentence, `sources`, "
-        "then `done`; or `error`, always the last one.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
-}
-BOTH: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The answer; with `stream: true` as the events of `/chat/stream`.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
-    }
-}
+EVENTS = events(
+    "The answer as server-sent events: `chunk` for each sentence, `sources`, then `done`; or "
+    "`error`, always the last one. A comment comes every 15 seconds in between."
+)
+BOTH = events("The answer; with `stream: true` as the events of `/chat/stream`.")
 
 Format = Annotated[
     Literal["quire", "ai-sdk"] | None,
@@ -138,10 +131,10 @@ def streamed(
     """The answer as a stream, in the wording the client asked for."""
     if last_event_id:
         raise Conflict("answers are not kept for resuming; ask again without Last-Event-ID")
-    events = library.stream(ask)
+    answer = library.stream(ask)
     ai_sdk = format == "ai-sdk" or (format is None and accepts_ai_sdk(request))
     return AnswerStream(
-        ai_sdk_parts(events) if ai_sdk else quire_events(events),
+        ai_sdk_parts(answer) if ai_sdk else quire_events(answer),
         failed=ai_sdk_error if ai_sdk else quire_error,
         headers=AI_SDK_HEADERS if ai_sdk else None,
         stopping=request.app.state.stopping,

@@ -34,7 +34,11 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer; with `stream: true` as chunks.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {
+            "text/event-stream": {
+                "schema": {"type": "object", "properties": {"data": {"type": "string"}}}
+            }
+        },
     }
 }
 
