@@ -11,10 +11,29 @@ import re
 import numpy as np
 from tokenizers import Tokenizer
 
-SOURCES = {"squad", "squad_sent", "nq", "fairytale", "iirc", "quac", "covidqa", "qasper", "selqa", "qamr", "docs_def", "docs_api", "doqa", "boolq"}
-WH = set("what who when where which why how whose whom is are was were do does did can could in on at the a an for of to by from during if after before with according along besides name define explain and but or as it he she they we i this that these those there about approximately under between since into about through despite while because his her their its my your our".split())
+SOURCES = {
+    "squad",
+    "squad_sent",
+    "nq",
+    "fairytale",
+    "iirc",
+    "quac",
+    "covidqa",
+    "qasper",
+    "selqa",
+    "qamr",
+    "docs_def",
+    "docs_api",
+    "doqa",
+    "boolq",
+}
+WH = set(
+    "what who when where which why how whose whom is are was were do does did can could in on at the a an for of to by from during if after before with according along besides name define explain and but or as it he she they we i this that these those there about approximately under between since into about through despite while because his her their its my your our".split()
+)
 NUMBER = re.compile(r"(?<![\w.])(\d[\d,.]*\d|\d)(?:st|nd|rd|th|s|%)?(?!\w)")
-CAPS = re.compile(r"\b[A-Z][\w'’&-]*(?:(?:\s+(?:of|the|and|de|du|von|van|la|for|in)){0,2}\s+[A-Z][\w'’&-]*)*")
+CAPS = re.compile(
+    r"\b[A-Z][\w'’&-]*(?:(?:\s+(?:of|the|and|de|du|von|van|la|for|in)){0,2}\s+[A-Z][\w'’&-]*)*"
+)
 CODE = re.compile(r"\b\w+_\w+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+\b")
 
 
@@ -31,13 +50,17 @@ def names(text: str) -> list[str]:
     out = []
     for m in CAPS.finditer(text):
         e = m.group(0)
-        starts = m.start() == 0 or re.search(r"[.!?\n\"“:]\s*$", text[max(0, m.start() - 3) : m.start()])
+        starts = m.start() == 0 or re.search(
+            r"[.!?\n\"“:]\s*$", text[max(0, m.start() - 3) : m.start()]
+        )
         words = e.split()
         while words and words[0].lower() in WH:
             words, starts = words[1:], False
         while words and words[-1].lower() in ("of", "the", "and", "for", "in", "de"):
             words = words[:-1]
-        if not words or (starts and len(words) == 1 and not re.search(rf"[a-z,;] {re.escape(words[0])}\b", text)):
+        if not words or (
+            starts and len(words) == 1 and not re.search(rf"[a-z,;] {re.escape(words[0])}\b", text)
+        ):
             continue
         e = re.sub(r"['’]s$", "", " ".join(words))
         if len(e) > 2:
@@ -85,14 +108,23 @@ class Neighbours:
             return None
         words, low = set(e.lower().split()), avoid.lower()
         pool = [self.entities[j] for j in self.near[self.index[e]]]
-        pool = [x for x in pool if not words & set(x.lower().split()) and x.lower() not in low and abs(len(x.split()) - len(e.split())) <= 1 and kind(x) == kind(e) and not any(w[:4] in x.lower() for w in words if len(w) > 2) and any(c.isalnum() for c in x)]
+        pool = [
+            x
+            for x in pool
+            if not words & set(x.lower().split())
+            and x.lower() not in low
+            and abs(len(x.split()) - len(e.split())) <= 1
+            and kind(x) == kind(e)
+            and not any(w[:4] in x.lower() for w in words if len(w) > 2)
+            and any(c.isalnum() for c in x)
+        ]
         return rng.choice(pool) if pool else None
 
 
 def number_like(e: str, rng: random.Random) -> str:
     if kind(e) == "year":
         return str(int(e) + rng.choice([-1, 1]) * rng.choice([1, 2, 3, 5, 7, 10, 20, 50, 100]))
-    digits = [c for c in e]
+    digits = list(e)
     spots = [i for i, c in enumerate(digits) if c.isdigit()]
     i = rng.choice(spots)
     digits[i] = rng.choice([d for d in "123456789" if d != digits[i]])
@@ -112,9 +144,19 @@ def build(passages, rows, tokenizer: Tokenizer, vectors: np.ndarray, seed: int =
         r, text = rows[i], passages[rows[i]["p"]][1]
         q, low = r["q"], r["q"].lower()
         found = [e for e in names(q) if kind(e) != "name" or e.split()[0].lower() not in WH]
-        found += [e for e in in_passage[r["p"]] if len(e) > 3 and finder(e).search(low) and not any(e.lower() in f.lower() for f in found)]
+        found += [
+            e
+            for e in in_passage[r["p"]]
+            if len(e) > 3
+            and finder(e).search(low)
+            and not any(e.lower() in f.lower() for f in found)
+        ]
         answer = text[r["span"][0] : r["span"][1]].lower() if r.get("span") else ""
-        in_question[i] = [e for e in found if finder(e).search(q) and not (answer and (e.lower() in answer or answer in e.lower()))]
+        in_question[i] = [
+            e
+            for e in found
+            if finder(e).search(q) and not (answer and (e.lower() in answer or answer in e.lower()))
+        ]
     counts: dict[str, int] = {}
     for es in [*in_passage.values(), *in_question.values()]:
         for e in es:
@@ -130,9 +172,11 @@ def build(passages, rows, tokenizer: Tokenizer, vectors: np.ndarray, seed: int =
     out = []
     for i in use:
         r = rows[i]
-        title, text = passages[r["p"]]
+        _title, text = passages[r["p"]]
         es = in_question[i]
-        other = lambda e, avoid: number_like(e, rng) if kind(e) in ("year", "number") else near.draw(e, rng, avoid)
+        other = lambda e, avoid: (
+            number_like(e, rng) if kind(e) in ("year", "number") else near.draw(e, rng, avoid)
+        )
         held = [e for e in es if finder(e).search(text)]
         if held:
             e = rng.choice(held)
@@ -143,21 +187,52 @@ def build(passages, rows, tokenizer: Tokenizer, vectors: np.ndarray, seed: int =
                 if not rest:
                     out.append({"of": i, "y": 0, "src": "adv_pswap", "swap": [e, new]})
                     if (r.get("span") or r.get("ev")) and rng.random() < 0.6:
-                        out.append({"of": i, "y": 1, "src": "pos_swap", "swap": [e, new], "q": finder(e).sub(lambda _: new, r["q"])})
+                        out.append(
+                            {
+                                "of": i,
+                                "y": 1,
+                                "src": "pos_swap",
+                                "swap": [e, new],
+                                "q": finder(e).sub(lambda _: new, r["q"]),
+                            }
+                        )
         if es:
             e = rng.choice(es)
-            local = [x for x in in_passage[r["p"]] if kind(x) == kind(e) and x.lower() not in r["q"].lower() and e.lower() not in x.lower() and not set(x.lower().split()) & set(e.lower().split())]
+            local = [
+                x
+                for x in in_passage[r["p"]]
+                if kind(x) == kind(e)
+                and x.lower() not in r["q"].lower()
+                and e.lower() not in x.lower()
+                and not set(x.lower().split()) & set(e.lower().split())
+            ]
             answer = text[r["span"][0] : r["span"][1]].lower() if r.get("span") else ""
-            local = [x for x in local if not answer or (x.lower() not in answer and answer not in x.lower())]
-            new = rng.choice(local) if local and rng.random() < 0.5 else other(e, text + r["q"] if not local else r["q"])
+            local = [
+                x
+                for x in local
+                if not answer or (x.lower() not in answer and answer not in x.lower())
+            ]
+            new = (
+                rng.choice(local)
+                if local and rng.random() < 0.5
+                else other(e, text + r["q"] if not local else r["q"])
+            )
             if new:
                 q = finder(e).sub(lambda _: new, r["q"])
                 out.append({"of": i, "y": 0, "src": "adv_qswap", "q": q})
-        subjects = [e for e in (es or in_passage[r["p"]][:3]) if kind(e) == "name" and e in near.index]
+        subjects = [
+            e for e in (es or in_passage[r["p"]][:3]) if kind(e) == "name" and e in near.index
+        ]
         if subjects and r["src"] not in ("docs_def", "docs_api", "qamr", "boolq"):
             e = subjects[0]
             pool = [near.entities[j] for j in near.near[near.index[e]]]
-            donors = [(x, j) for x in pool if x != e and x in asks for j in asks[x] if rows[j]["p"] != r["p"] and rows[j]["src"] == r["src"]]
+            donors = [
+                (x, j)
+                for x in pool
+                if x != e and x in asks
+                for j in asks[x]
+                if rows[j]["p"] != r["p"] and rows[j]["src"] == r["src"]
+            ]
             if donors:
                 x, j = rng.choice(donors)
                 q = finder(x).sub(lambda _: e, rows[j]["q"])
@@ -175,6 +250,13 @@ def attach(rows: list[dict]) -> None:
     for r in rows:
         if r["src"] in ("adv_q", "adv_cut"):
             words = set(r["q"].lower().split())
-            best = max(by_passage.get(r["p"], []), key=lambda i: len(words & set(rows[i]["q"].lower().split())) / (len(words | set(rows[i]["q"].lower().split())) or 1), default=None)
+            best = max(
+                by_passage.get(r["p"], []),
+                key=lambda i: (
+                    len(words & set(rows[i]["q"].lower().split()))
+                    / (len(words | set(rows[i]["q"].lower().split())) or 1)
+                ),
+                default=None,
+            )
             if best is not None:
                 r["of"] = best

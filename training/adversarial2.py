@@ -1,6 +1,6 @@
 """A second family of unanswerable questions, by word lists: the kind of answer asked for, order of names, words that exclude each other.
 
-    python adversarial2.py .data/pack2      # reads train.json.xz, writes edits2.json.xz (same form as the edits inside)"""
+python adversarial2.py .data/pack2      # reads train.json.xz, writes edits2.json.xz (same form as the edits inside)"""
 
 import json
 import lzma
@@ -110,13 +110,31 @@ for line in SETS:
     for w in line.split():
         MATES.setdefault(w, []).extend(x for x in line.split() if x != w)
 OPEN = {
-    "when did": ["Why did", "Where did", "How did"], "when was": ["Why was", "Where was", "How was"], "when were": ["Why were", "Where were"],
-    "where did": ["When did", "Why did", "How did"], "where was": ["When was", "Why was"], "where were": ["When were", "Why were"], "where is": ["Why is", "When is"],
-    "why did": ["When did", "Where did"], "why was": ["When was", "Where was"], "why is": ["When is", "Where is"], "why does": ["When does", "Where does"],
-    "how did": ["When did", "Why did", "Where did"], "how does": ["Why does", "When does"], "how do i": ["Why should I", "When should I", "Who can"],
-    "what year": ["What month", "What city", "What country"], "in what year": ["In what city", "In what month"], "what is": ["Who invented", "How much does", "How old is"],
-    "how many": ["How many more", "What percentage of"], "who was": ["How old was", "Where was"], "what did": ["When did", "Why did"], "what does": ["Since when does", "Who decided that"],
-    "what country": ["What year", "What language"], "what city": ["What year", "What street"], "which year": ["Which month"], "what are": ["Who created", "When were"],
+    "when did": ["Why did", "Where did", "How did"],
+    "when was": ["Why was", "Where was", "How was"],
+    "when were": ["Why were", "Where were"],
+    "where did": ["When did", "Why did", "How did"],
+    "where was": ["When was", "Why was"],
+    "where were": ["When were", "Why were"],
+    "where is": ["Why is", "When is"],
+    "why did": ["When did", "Where did"],
+    "why was": ["When was", "Where was"],
+    "why is": ["When is", "Where is"],
+    "why does": ["When does", "Where does"],
+    "how did": ["When did", "Why did", "Where did"],
+    "how does": ["Why does", "When does"],
+    "how do i": ["Why should I", "When should I", "Who can"],
+    "what year": ["What month", "What city", "What country"],
+    "in what year": ["In what city", "In what month"],
+    "what is": ["Who invented", "How much does", "How old is"],
+    "how many": ["How many more", "What percentage of"],
+    "who was": ["How old was", "Where was"],
+    "what did": ["When did", "Why did"],
+    "what does": ["Since when does", "Who decided that"],
+    "what country": ["What year", "What language"],
+    "what city": ["What year", "What street"],
+    "which year": ["Which month"],
+    "what are": ["Who created", "When were"],
 }
 MORE = {*SOURCES, "docs_heading", "docs", "medquad"}
 
@@ -128,7 +146,12 @@ def edit(q: str, rng: random.Random) -> tuple[str, str] | None:
     if hits:
         w = rng.choice(hits)
         new = rng.choice(MATES[w.lower()])
-        ways += [("adv_mate", re.sub(rf"\b{w}\b", new.capitalize() if w[0].isupper() else new, q, count=1))] * 2
+        ways += [
+            (
+                "adv_mate",
+                re.sub(rf"\b{w}\b", new.capitalize() if w[0].isupper() else new, q, count=1),
+            )
+        ] * 2
     es = [e for e in names(q) if kind(e) == "name"]
     if len(es) >= 2 and not finder(es[1]).search(es[0]) and not finder(es[0]).search(es[1]):
         a, b = es[:2]
@@ -150,10 +173,14 @@ def main() -> None:
             got = edit(r["q"], rng)
             if got:
                 out.append({"of": i, "y": 0, "src": got[0], "q": got[1]})
-    (pack / "edits2.json.xz").write_bytes(lzma.compress(json.dumps(out, ensure_ascii=False, separators=(",", ":")).encode(), preset=4))
+    (pack / "edits2.json.xz").write_bytes(
+        lzma.compress(json.dumps(out, ensure_ascii=False, separators=(",", ":")).encode(), preset=4)
+    )
     counts = {}
     for e in out:
-        counts[e["src"], data["rows"][e["of"]]["src"]] = counts.get((e["src"], data["rows"][e["of"]]["src"]), 0) + 1
+        counts[e["src"], data["rows"][e["of"]]["src"]] = (
+            counts.get((e["src"], data["rows"][e["of"]]["src"]), 0) + 1
+        )
     print(len(out), counts, (pack / "edits2.json.xz").stat().st_size)
     for e in rng.sample(out, 25):
         print(e["src"], "|", data["rows"][e["of"]]["q"], "|", e["q"])

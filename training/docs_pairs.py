@@ -11,7 +11,10 @@ from pathlib import Path
 from text import normal, sentences
 
 UNDER = re.compile(r"^([=\-~^\"'#*+.:_`])\1{2,}\s*$")
-SKIP_FILE = re.compile(r"change|release|whatsnew|whats_new|locale|news|history|licen|copying|authors|contribut|/api/generated|test", re.I)
+SKIP_FILE = re.compile(
+    r"change|release|whatsnew|whats_new|locale|news|history|licen|copying|authors|contribut|/api/generated|test",
+    re.I,
+)
 GENERIC = set(
     "introduction overview notes note see also examples example usage parameters returns arguments options description summary "
     "background details reference references other miscellaneous misc getting started installation install features basic basics "
@@ -26,7 +29,14 @@ ROLE = re.compile(r":[a-zA-Z:+_-]+:`~?!?\.?([^`<]*?)(?:\s*<[^`>]*>)?`")
 
 
 def clean_inline(line: str) -> str:
-    line = ROLE.sub(lambda m: "`" + m.group(1).split(".")[-1] + "`" if "." in m.group(1) and " " not in m.group(1) else m.group(1), line)
+    line = ROLE.sub(
+        lambda m: (
+            "`" + m.group(1).split(".")[-1] + "`"
+            if "." in m.group(1) and " " not in m.group(1)
+            else m.group(1)
+        ),
+        line,
+    )
     line = re.sub(r"``([^`]+)``", r"`\1`", line)
     line = re.sub(r"`([^`<]+?)\s*<[^`>]+>`_{1,2}", r"\1", line)
     line = re.sub(r"`([^`]+)`_{1,2}", r"\1", line)
@@ -46,7 +56,15 @@ def rst_sections(text: str):
         md = re.match(r"^(#{1,5})\s+(.+?)\s*#*\s*$", line) if not fence else None
         if md:
             out.append((len(md.group(1)), clean_inline(md.group(2)), []))
-        elif not fence and i + 1 < len(lines) and line.strip() and UNDER.match(lines[i + 1]) and len(lines[i + 1].strip()) >= len(line.strip()) - 1 and not line.startswith((" ", "..")) and not UNDER.match(line):
+        elif (
+            not fence
+            and i + 1 < len(lines)
+            and line.strip()
+            and UNDER.match(lines[i + 1])
+            and len(lines[i + 1].strip()) >= len(line.strip()) - 1
+            and not line.startswith((" ", ".."))
+            and not UNDER.match(line)
+        ):
             over = bool(out[-1][2]) and bool(UNDER.match(out[-1][2][-1]))
             if over:
                 out[-1][2].pop()
@@ -72,7 +90,9 @@ def body_text(lines: list[str]) -> str:
             indent = len(line) - len(line.lstrip())
             block = []
             i += 1
-            while i < len(lines) and (not lines[i].strip() or len(lines[i]) - len(lines[i].lstrip()) > indent):
+            while i < len(lines) and (
+                not lines[i].strip() or len(lines[i]) - len(lines[i].lstrip()) > indent
+            ):
                 block.append(lines[i])
                 i += 1
             while block and not block[-1].strip():
@@ -83,15 +103,25 @@ def body_text(lines: list[str]) -> str:
             block = [x[pad:] for x in block]
             if re.search(r"code|parsed-literal|ipython|doctest|console|prompt", name):
                 out += ["", "```", *block, "```", ""]
-            elif re.search(r"note|warning|tip|admonition|versionadded|versionchanged|deprecated|important|caution|hint|attention|danger|topic|seealso", name) or API.match(line):
+            elif re.search(
+                r"note|warning|tip|admonition|versionadded|versionchanged|deprecated|important|caution|hint|attention|danger|topic|seealso",
+                name,
+            ) or API.match(line):
                 head = m.group(3) if API.match(line) or name in ("admonition", "topic") else ""
-                out += ["", *([f"`{head}`"] if head and API.match(line) else [head] if head else []), *body_text(block).split("\n"), ""]
+                out += [
+                    "",
+                    *([f"`{head}`"] if head and API.match(line) else [head] if head else []),
+                    *body_text(block).split("\n"),
+                    "",
+                ]
             continue
         if line.rstrip().endswith("::"):
             out.append(line.rstrip()[:-1])
             indent = len(line) - len(line.lstrip())
             block, i = [], i + 1
-            while i < len(lines) and (not lines[i].strip() or len(lines[i]) - len(lines[i].lstrip()) > indent):
+            while i < len(lines) and (
+                not lines[i].strip() or len(lines[i]) - len(lines[i].lstrip()) > indent
+            ):
                 block.append(lines[i])
                 i += 1
             while block and not block[-1].strip():
@@ -125,7 +155,68 @@ def windows(text: str, words: int = 170) -> list[str]:
     return out
 
 
-GERUND = {"using": "use", "writing": "write", "running": "run", "setting": "set", "getting": "get", "making": "make", "creating": "create", "defining": "define", "configuring": "configure", "handling": "handle", "managing": "manage", "customizing": "customize", "serving": "serve", "overriding": "override", "deleting": "delete", "saving": "save", "updating": "update", "caching": "cache", "executing": "execute", "generating": "generate", "providing": "provide", "changing": "change", "enabling": "enable", "disabling": "disable", "removing": "remove", "storing": "store", "sharing": "share", "choosing": "choose", "writeing": "write", "moving": "move", "combining": "combine", "parsing": "parse", "retrieving": "retrieve", "upgrading": "upgrade", "including": "include", "specifying": "specify", "applying": "apply", "modifying": "modify", "querying": "query", "mapping": "map", "splitting": "split", "stopping": "stop", "plotting": "plot", "putting": "put", "dropping": "drop", "debugging": "debug", "logging": "log", "wrapping": "wrap", "isolating": "isolate", "encoding": "encode", "decoding": "decode", "invoking": "invoke", "raising": "raise", "releasing": "release", "replacing": "replace", "resizing": "resize", "subclassing": "subclass", "processing": "process", "passing": "pass", "accessing": "access"}
+GERUND = {
+    "using": "use",
+    "writing": "write",
+    "running": "run",
+    "setting": "set",
+    "getting": "get",
+    "making": "make",
+    "creating": "create",
+    "defining": "define",
+    "configuring": "configure",
+    "handling": "handle",
+    "managing": "manage",
+    "customizing": "customize",
+    "serving": "serve",
+    "overriding": "override",
+    "deleting": "delete",
+    "saving": "save",
+    "updating": "update",
+    "caching": "cache",
+    "executing": "execute",
+    "generating": "generate",
+    "providing": "provide",
+    "changing": "change",
+    "enabling": "enable",
+    "disabling": "disable",
+    "removing": "remove",
+    "storing": "store",
+    "sharing": "share",
+    "choosing": "choose",
+    "writeing": "write",
+    "moving": "move",
+    "combining": "combine",
+    "parsing": "parse",
+    "retrieving": "retrieve",
+    "upgrading": "upgrade",
+    "including": "include",
+    "specifying": "specify",
+    "applying": "apply",
+    "modifying": "modify",
+    "querying": "query",
+    "mapping": "map",
+    "splitting": "split",
+    "stopping": "stop",
+    "plotting": "plot",
+    "putting": "put",
+    "dropping": "drop",
+    "debugging": "debug",
+    "logging": "log",
+    "wrapping": "wrap",
+    "isolating": "isolate",
+    "encoding": "encode",
+    "decoding": "decode",
+    "invoking": "invoke",
+    "raising": "raise",
+    "releasing": "release",
+    "replacing": "replace",
+    "resizing": "resize",
+    "subclassing": "subclass",
+    "processing": "process",
+    "passing": "pass",
+    "accessing": "access",
+}
 
 
 def verb(word: str) -> str | None:
@@ -137,7 +228,11 @@ def verb(word: str) -> str | None:
     stem = low[:-3]
     if stem[-1] == stem[-2] and stem[-1] not in "sl":
         return stem[:-1]
-    return stem + "e" if re.search(r"(at|iz|is|yz|ag|ov|iv|ur|ut|us|rg|nc|rs|iev|eas|id|ul)$", stem) else stem
+    return (
+        stem + "e"
+        if re.search(r"(at|iz|is|yz|ag|ov|iv|ur|ut|us|rg|nc|rs|iev|eas|id|ul)$", stem)
+        else stem
+    )
 
 
 def ask(heading: str, title: str, rng: random.Random) -> list[str]:
@@ -151,18 +246,107 @@ def ask(heading: str, title: str, rng: random.Random) -> list[str]:
     if low.lower().startswith("how to "):
         out.append("How do I " + h[7:] + "?")
     elif verb(words[0]) and len(words) > 1:
-        out += ["How do I " + verb(words[0]) + " " + " ".join(words[1:]) + "?", "how to " + verb(words[0]) + " " + " ".join(words[1:])]
+        out += [
+            "How do I " + verb(words[0]) + " " + " ".join(words[1:]) + "?",
+            "how to " + verb(words[0]) + " " + " ".join(words[1:]),
+        ]
     elif re.match(r"^(why|what|when|where|which|who|how)\b", low, re.I):
         out.append(h + "?")
     else:
-        out += [rng.choice([f"What is {low}?", f"How does {low} work?", f"Tell me about {low}", f"{low}", f"Explain {low}", f"What are {low}?" if low.endswith("s") else f"What does {low} mean?"])]
+        out += [
+            rng.choice(
+                [
+                    f"What is {low}?",
+                    f"How does {low} work?",
+                    f"Tell me about {low}",
+                    f"{low}",
+                    f"Explain {low}",
+                    f"What are {low}?" if low.endswith("s") else f"What does {low} mean?",
+                ]
+            )
+        ]
     name = title.strip("`")
-    if rng.random() < 0.4 and normal(name) and normal(name) not in normal(h) and len(name.split()) <= 5:
+    if (
+        rng.random() < 0.4
+        and normal(name)
+        and normal(name) not in normal(h)
+        and len(name.split()) <= 5
+    ):
         out.append(f"{low} {rng.choice(['in', 'with', 'for', '-'])} {name}")
     return out
 
 
-VERBS = {"return": "get", "returns": "get", "get": "get", "gets": "get", "set": "set", "sets": "set", "create": "create", "creates": "create", "add": "add", "adds": "add", "remove": "remove", "removes": "remove", "compute": "compute", "computes": "compute", "check": "check", "checks": "check", "convert": "convert", "converts": "convert", "write": "write", "read": "read", "send": "send", "sends": "send", "start": "start", "starts": "start", "stop": "stop", "run": "run", "runs": "run", "delete": "delete", "deletes": "delete", "load": "load", "register": "register", "registers": "register", "enable": "enable", "enables": "enable", "disable": "disable", "make": "make", "find": "find", "update": "update", "updates": "update", "open": "open", "close": "close", "wait": "wait", "print": "print", "render": "render", "renders": "render", "generate": "generate", "generates": "generate", "define": "define", "specify": "specify", "specifies": "specify", "configure": "configure", "configures": "configure", "apply": "apply", "replace": "replace", "merge": "merge", "split": "split", "sort": "sort", "count": "count", "validate": "validate", "limit": "limit", "limits": "limit", "execute": "execute", "executes": "execute", "build": "build", "install": "install", "show": "show", "display": "show", "displays": "show", "calculate": "calculate"}
+VERBS = {
+    "return": "get",
+    "returns": "get",
+    "get": "get",
+    "gets": "get",
+    "set": "set",
+    "sets": "set",
+    "create": "create",
+    "creates": "create",
+    "add": "add",
+    "adds": "add",
+    "remove": "remove",
+    "removes": "remove",
+    "compute": "compute",
+    "computes": "compute",
+    "check": "check",
+    "checks": "check",
+    "convert": "convert",
+    "converts": "convert",
+    "write": "write",
+    "read": "read",
+    "send": "send",
+    "sends": "send",
+    "start": "start",
+    "starts": "start",
+    "stop": "stop",
+    "run": "run",
+    "runs": "run",
+    "delete": "delete",
+    "deletes": "delete",
+    "load": "load",
+    "register": "register",
+    "registers": "register",
+    "enable": "enable",
+    "enables": "enable",
+    "disable": "disable",
+    "make": "make",
+    "find": "find",
+    "update": "update",
+    "updates": "update",
+    "open": "open",
+    "close": "close",
+    "wait": "wait",
+    "print": "print",
+    "render": "render",
+    "renders": "render",
+    "generate": "generate",
+    "generates": "generate",
+    "define": "define",
+    "specify": "specify",
+    "specifies": "specify",
+    "configure": "configure",
+    "configures": "configure",
+    "apply": "apply",
+    "replace": "replace",
+    "merge": "merge",
+    "split": "split",
+    "sort": "sort",
+    "count": "count",
+    "validate": "validate",
+    "limit": "limit",
+    "limits": "limit",
+    "execute": "execute",
+    "executes": "execute",
+    "build": "build",
+    "install": "install",
+    "show": "show",
+    "display": "show",
+    "displays": "show",
+    "calculate": "calculate",
+}
 
 
 def api_question(name: str, kind: str, first: str, rng: random.Random) -> str:
@@ -170,8 +354,23 @@ def api_question(name: str, kind: str, first: str, rng: random.Random) -> str:
     m = re.match(r"^([A-Z][a-z]+) (.{8,110}?)[.:;]?$", first.split(". ")[0])
     if m and m.group(1).lower() in VERBS and rng.random() < 0.55:
         rest = m.group(2)
-        return rng.choice([f"How do I {VERBS[m.group(1).lower()]} {rest}?", f"how to {VERBS[m.group(1).lower()]} {rest}", f"How can I {VERBS[m.group(1).lower()]} {rest}?"])
-    return rng.choice([f"What does {short} do?", f"What is {short}?", f"what is {short} for", f"What is the purpose of {short}?", f"When should I use {short}?", f"{short} {kind}"])
+        return rng.choice(
+            [
+                f"How do I {VERBS[m.group(1).lower()]} {rest}?",
+                f"how to {VERBS[m.group(1).lower()]} {rest}",
+                f"How can I {VERBS[m.group(1).lower()]} {rest}?",
+            ]
+        )
+    return rng.choice(
+        [
+            f"What does {short} do?",
+            f"What is {short}?",
+            f"what is {short} for",
+            f"What is the purpose of {short}?",
+            f"When should I use {short}?",
+            f"{short} {kind}",
+        ]
+    )
 
 
 def pages(folder: Path):
@@ -180,8 +379,21 @@ def pages(folder: Path):
         with tarfile.open(archive) as tar:
             for member in tar:
                 name = member.name
-                if member.isfile() and re.search(r"/docs?/.*\.(rst|md|txt)$", name) and not SKIP_FILE.search(name.split("/", 1)[1]) and 400 < member.size < 400_000:
-                    yield project, name, tar.extractfile(member).read().decode("utf8", "replace").replace("\r\n", "\n").expandtabs(4)
+                if (
+                    member.isfile()
+                    and re.search(r"/docs?/.*\.(rst|md|txt)$", name)
+                    and not SKIP_FILE.search(name.split("/", 1)[1])
+                    and 400 < member.size < 400_000
+                ):
+                    yield (
+                        project,
+                        name,
+                        tar.extractfile(member)
+                        .read()
+                        .decode("utf8", "replace")
+                        .replace("\r\n", "\n")
+                        .expandtabs(4),
+                    )
 
 
 def build(folder: Path, seed: int = 7, per_project: int = 900):
@@ -205,19 +417,57 @@ def build(folder: Path, seed: int = 7, per_project: int = 900):
                 title = path[0] if len(path) > 1 else project.replace("_", " ")
                 if heading and 3 <= len(heading) <= 90 and not heading.startswith("<"):
                     if set(normal(heading).split()) <= GENERIC:
-                        questions = [f"{path[-2]} {heading.lower()}"] if len(path) > 1 and not set(normal(path[-2]).split()) <= GENERIC else []
+                        questions = (
+                            [f"{path[-2]} {heading.lower()}"]
+                            if len(path) > 1 and not set(normal(path[-2]).split()) <= GENERIC
+                            else []
+                        )
                     else:
                         questions = ask(heading, title, rng)
                     for q in questions:
-                        rows.append({"q": q, "p": ids[0], "y": 1, "src": "docs_heading", "same": ids[1:], "t": parent})
+                        rows.append(
+                            {
+                                "q": q,
+                                "p": ids[0],
+                                "y": 1,
+                                "src": "docs_heading",
+                                "same": ids[1:],
+                                "t": parent,
+                            }
+                        )
                 for i in ids:
                     for a, b in sentences(passages[i][1]):
                         s = passages[i][1][a:b]
-                        m = re.match(r"^(?:(?:A|An|The) )?(`?[A-Za-z][\w./-]*`?(?: [\w`./-]+){0,3}?) (is|are) ((?:a|an|the|used|responsible|one)\b.{25,})", s, re.S)
-                        if m and not re.match(r"^(and|but|or|as|because|though|although|usually|where|while|since|also|so|then|thus|however|optional|not|to|by|with|from|at|on|after|before|until|unless|often|now|how|why|who|whether|its|your|our|their|my|no|any|every|either|neither|it|this|that|there|these|those|he|she|they|which|what|if|for|in|when|you|we|here|all|one|some|such|note|each|both|default|value|result|reason|same|only|first|following|another|example|idea|goal|purpose|main|other|next|last|most)\b", m.group(1), re.I):
+                        m = re.match(
+                            r"^(?:(?:A|An|The) )?(`?[A-Za-z][\w./-]*`?(?: [\w`./-]+){0,3}?) (is|are) ((?:a|an|the|used|responsible|one)\b.{25,})",
+                            s,
+                            re.S,
+                        )
+                        if m and not re.match(
+                            r"^(and|but|or|as|because|though|although|usually|where|while|since|also|so|then|thus|however|optional|not|to|by|with|from|at|on|after|before|until|unless|often|now|how|why|who|whether|its|your|our|their|my|no|any|every|either|neither|it|this|that|there|these|those|he|she|they|which|what|if|for|in|when|you|we|here|all|one|some|such|note|each|both|default|value|result|reason|same|only|first|following|another|example|idea|goal|purpose|main|other|next|last|most)\b",
+                            m.group(1),
+                            re.I,
+                        ):
                             term = m.group(1).replace("`", "")
-                            q = rng.choice([f"What {m.group(2)} {term}?", f"what {m.group(2)} {term}", f"Define {term}", f"What does {term} mean?", f"Explain what {term} {m.group(2)}."])
-                            rows.append({"q": q, "p": i, "y": 1, "src": "docs_def", "ev": [[a, b]], "same": ids})
+                            q = rng.choice(
+                                [
+                                    f"What {m.group(2)} {term}?",
+                                    f"what {m.group(2)} {term}",
+                                    f"Define {term}",
+                                    f"What does {term} mean?",
+                                    f"Explain what {term} {m.group(2)}.",
+                                ]
+                            )
+                            rows.append(
+                                {
+                                    "q": q,
+                                    "p": i,
+                                    "y": 1,
+                                    "src": "docs_def",
+                                    "ev": [[a, b]],
+                                    "same": ids,
+                                }
+                            )
             # API entries
             i = 0
             while i < len(lines):
@@ -226,7 +476,11 @@ def build(folder: Path, seed: int = 7, per_project: int = 900):
                 if not m:
                     continue
                 indent, block = len(m.group(1)), []
-                while i < len(lines) and (not lines[i].strip() or len(lines[i]) - len(lines[i].lstrip()) > indent) and not (API.match(lines[i]) and len(block) > 2):
+                while (
+                    i < len(lines)
+                    and (not lines[i].strip() or len(lines[i]) - len(lines[i].lstrip()) > indent)
+                    and not (API.match(lines[i]) and len(block) > 2)
+                ):
                     block.append(lines[i])
                     i += 1
                 pad = min((len(x) - len(x.lstrip()) for x in block if x.strip()), default=0)
@@ -237,10 +491,16 @@ def build(folder: Path, seed: int = 7, per_project: int = 900):
                 spans = sentences(piece)
                 if len(spans) < 2 or len(piece.split()) < 15:
                     continue
-                a, b = spans[1] if len(spans) > 1 and spans[0][1] <= len(m.group(3)) + 3 else spans[0]
+                a, b = (
+                    spans[1] if len(spans) > 1 and spans[0][1] <= len(m.group(3)) + 3 else spans[0]
+                )
                 passages.append([" > ".join(path), piece])
-                q = api_question(m.group(3), m.group(2), piece[a:b].replace("`", "").replace("\n", " "), rng)
-                rows.append({"q": q, "p": len(passages) - 1, "y": 1, "src": "docs_api", "ev": [[a, b]]})
+                q = api_question(
+                    m.group(3), m.group(2), piece[a:b].replace("`", "").replace("\n", " "), rng
+                )
+                rows.append(
+                    {"q": q, "p": len(passages) - 1, "y": 1, "src": "docs_api", "ev": [[a, b]]}
+                )
     rows = []
     for project in sorted(by_project):
         mine = by_project[project]

@@ -3,9 +3,8 @@
 import multiprocessing as mp
 
 import numpy as np
-from tokenizers import Tokenizer
-
 from text import sentences
+from tokenizers import Tokenizer
 
 CLS, SEP, COLON = 101, 102, 1024
 MAX_QUESTION, MAX_TITLE, MAX_CONTEXT = 64, 40, 300  # word pieces; a whole input is at most 367
@@ -14,7 +13,10 @@ NO_SENTENCE = 255
 
 
 def question_ids(tokenizer, questions: list[str]) -> list[np.ndarray]:
-    return [np.array(e.ids[:MAX_QUESTION], np.int32) for e in tokenizer.encode_batch(questions, add_special_tokens=False)]
+    return [
+        np.array(e.ids[:MAX_QUESTION], np.int32)
+        for e in tokenizer.encode_batch(questions, add_special_tokens=False)
+    ]
 
 
 def context(tokenizer, title: str, text: str) -> dict:
@@ -25,7 +27,11 @@ def context(tokenizer, title: str, text: str) -> dict:
     keep = MAX_CONTEXT - len(head)
     spans = sentences(text)
     offsets = np.array(enc.offsets[:keep], np.int32).reshape(-1, 2)
-    number = np.searchsorted([a for a, _ in spans], offsets[:, 0], "right") - 1 if spans else np.zeros(len(offsets), int)
+    number = (
+        np.searchsorted([a for a, _ in spans], offsets[:, 0], "right") - 1
+        if spans
+        else np.zeros(len(offsets), int)
+    )
     number = np.clip(number, 0, MAX_SENTENCES - 1)
     return {
         "ids": np.array([*head, *enc.ids[:keep]], np.int32),
@@ -56,4 +62,10 @@ def _contexts(pairs):
 def contexts_of(pairs, tok_path, workers):
     step = 400
     with mp.get_context("fork").Pool(workers, _init, (str(tok_path),)) as pool:
-        return [c for part in pool.imap(_contexts, [pairs[i : i + step] for i in range(0, len(pairs), step)]) for c in part]
+        return [
+            c
+            for part in pool.imap(
+                _contexts, [pairs[i : i + step] for i in range(0, len(pairs), step)]
+            )
+            for c in part
+        ]

@@ -5,7 +5,6 @@ import lzma
 
 import numpy as np
 import torch
-
 from encode import MAX_SENTENCES, NO_SENTENCE, contexts_of, question_ids, tokenizer
 from metrics import auroc, crossfit, holds, ndcg, page_recall, same
 from model import Store, embed_all, segment_lse, segment_mean
@@ -120,7 +119,11 @@ class Bench:
             top = lambda x: x.new_full((len(used),), -1e4).scatter_reduce(0, inv, x, "amax")
             lse = lambda x: segment_lse(x, item, len(q))[used // MAX_SENTENCES]
             s, e = top(token[where, 0]), top(token[where, 1])
-            span = torch.stack([ev, s + e, lse(token[where, 0]) + lse(token[where, 1])], 1).cpu().numpy()
+            span = (
+                torch.stack([ev, s + e, lse(token[where, 0]) + lse(token[where, 1])], 1)
+                .cpu()
+                .numpy()
+            )
             used = used.cpu().numpy()
             bounds = np.searchsorted(used, np.arange(len(q) + 1) * MAX_SENTENCES)
             first = first.cpu().numpy()
@@ -148,7 +151,9 @@ class Bench:
                 ids = self.cand["squad2"][i][:READ]
                 cos = self.sentence_cos("squad2", i, ids)
                 p = max(range(len(ids)), key=lambda j: cos[j].max() if len(cos[j]) else -1)
-                hits.append(holds(self.sentence_text("squad2", ids[p], int(cos[p].argmax())), q["answers"]))
+                hits.append(
+                    holds(self.sentence_text("squad2", ids[p], int(cos[p].argmax())), q["answers"])
+                )
                 right.append([s["chunks"][c][2] in q["relevant"] for c in self.cand["squad2"][i]])
         out["squad2_sentence"] = float(np.mean(hits))
         out["squad2_hit1"] = float(np.mean([r[0] for r in right]))
@@ -163,7 +168,9 @@ class Bench:
                     ids = self.cand["rgb"][i]
                     cos = self.sentence_cos("rgb", i, ids)
                     p = max(range(len(ids)), key=lambda j: cos[j].max() if len(cos[j]) else -1)
-                    hits.append(holds(self.sentence_text("rgb", ids[p], int(cos[p].argmax())), q["answers"]))
+                    hits.append(
+                        holds(self.sentence_text("rgb", ids[p], int(cos[p].argmax())), q["answers"])
+                    )
             out["rgb_" + case] = float(np.mean(hits))
         label = np.array([q["answerability"] for q in self.sets["mtrag"]["questions"]])
         top = np.array([max(c) for c in self.cos["mtrag"]])
@@ -178,10 +185,17 @@ class Bench:
                     ids = self.cand["sample"][i][:READ]
                     cos = self.sentence_cos("sample", i, ids)
                     p = max(range(len(ids)), key=lambda j: cos[j].max() if len(cos[j]) else -1)
-                    hits.append(same(self.sentence_text("sample", ids[p], int(cos[p].argmax())), q["answers"]))
+                    hits.append(
+                        same(
+                            self.sentence_text("sample", ids[p], int(cos[p].argmax())), q["answers"]
+                        )
+                    )
             y = np.array([bool(q["answerable"]) for q in self.sets["sample"]["questions"]])
             top = np.array([max(c) for c in self.cos["sample"]])
-            out["sample_sentence"], out["sample_auroc"] = float(np.mean(hits)), auroc(top[y], top[~y])
+            out["sample_sentence"], out["sample_auroc"] = (
+                float(np.mean(hits)),
+                auroc(top[y], top[~y]),
+            )
         for name in BOOKS:
             s = self.sets[name]
             keep = [i for i, q in enumerate(s["questions"]) if q["relevant"]]
@@ -214,7 +228,18 @@ class Bench:
             span = np.array([(c[3][:, 1] - c[3][:, 2]).max() if len(c[2]) else -10 for c in cands])
             raw = np.array([c[3][:, 1].max() if len(c[2]) else -10 for c in cands])
             cos = max(self.cos[name][i]) if name in self.cos else 0.0
-            rows.append([cos, ans.max(), ev.max(), rel.max(), span[ans.argmax()], raw.max(), (ans + ev).max(), np.sort(ans)[-2:].mean()])
+            rows.append(
+                [
+                    cos,
+                    ans.max(),
+                    ev.max(),
+                    rel.max(),
+                    span[ans.argmax()],
+                    raw.max(),
+                    (ans + ev).max(),
+                    np.sort(ans)[-2:].mean(),
+                ]
+            )
         return np.array(rows)
 
     def measure(self, models) -> dict:
@@ -222,15 +247,34 @@ class Bench:
         read = self.read(models, "squad2", 10)
         s = self.sets["squad2"]
         y = np.array([q["answerable"] for q in s["questions"]])
-        for label, depth, alpha, beta, gamma in (("", 5, 0.15, 1, 10), ("_nocos", 5, 0.15, 1, 0), ("_ev", 5, 0, 0, 0), ("_top10", 10, 0.15, 1, 10)):
+        for label, depth, alpha, beta, gamma in (
+            ("", 5, 0.15, 1, 10),
+            ("_nocos", 5, 0.15, 1, 0),
+            ("_ev", 5, 0, 0, 0),
+            ("_top10", 10, 0.15, 1, 10),
+        ):
             hits = []
             for i, q in enumerate(s["questions"]):
                 if q["answerable"]:
-                    j, k, _ = self.choose(read[i][:depth], self.cos["squad2"][i], alpha, beta, gamma)
-                    hits.append(holds(self.sentence_text("squad2", self.cand["squad2"][i][j], k), q["answers"]))
+                    j, k, _ = self.choose(
+                        read[i][:depth], self.cos["squad2"][i], alpha, beta, gamma
+                    )
+                    hits.append(
+                        holds(
+                            self.sentence_text("squad2", self.cand["squad2"][i][j], k), q["answers"]
+                        )
+                    )
             out["squad2_sentence" + label] = float(np.mean(hits))
         order = [max(range(len(r)), key=lambda j: r[j][1]) for r in read]
-        out["squad2_hit1_rel"] = float(np.mean([s["chunks"][self.cand["squad2"][i][order[i]]][2] in q["relevant"] for i, q in enumerate(s["questions"]) if q["answerable"]]))
+        out["squad2_hit1_rel"] = float(
+            np.mean(
+                [
+                    s["chunks"][self.cand["squad2"][i][order[i]]][2] in q["relevant"]
+                    for i, q in enumerate(s["questions"])
+                    if q["answerable"]
+                ]
+            )
+        )
         x = self.features("squad2", read)
         for k, label in enumerate(("cos", "ans", "ev", "rel", "margin", "span", "ans+ev", "ans2")):
             if k in (1, 2, 5, 6):
@@ -242,17 +286,23 @@ class Bench:
             for i, q in enumerate(self.sets["rgb"]):
                 if q["case"] == case:
                     j, k, _ = self.choose(read[i])
-                    hits.append(holds(self.sentence_text("rgb", self.cand["rgb"][i][j], k), q["answers"]))
+                    hits.append(
+                        holds(self.sentence_text("rgb", self.cand["rgb"][i][j], k), q["answers"])
+                    )
             out["rgb_" + case] = float(np.mean(hits))
         x = self.features("rgb", read)
         case = np.array([q["case"] for q in self.sets["rgb"]])
-        out["rgb_refusal_auroc"] = auroc(x[np.char.startswith(case, "noise"), 1], x[case == "negative_rejection", 1])
+        out["rgb_refusal_auroc"] = auroc(
+            x[np.char.startswith(case, "noise"), 1], x[case == "negative_rejection", 1]
+        )
         read = self.read(models, "mtrag", 10)
         x = self.features("mtrag", read)
         label = np.array([q["answerability"] for q in self.sets["mtrag"]["questions"]])
         keep = (label == "ANSWERABLE") | (label == "UNANSWERABLE")
         for k, n in ((1, "ans"), (2, "ev"), (3, "rel")):
-            out[f"mtrag_auroc_{n}"] = auroc(x[label == "ANSWERABLE", k], x[label == "UNANSWERABLE", k])
+            out[f"mtrag_auroc_{n}"] = auroc(
+                x[label == "ANSWERABLE", k], x[label == "UNANSWERABLE", k]
+            )
         out["mtrag_auroc"] = crossfit(x[keep], (label[keep] == "ANSWERABLE").astype(float))
         read = self.read(models, "robolearn", 30)
         x = self.features("robolearn", read)
@@ -267,7 +317,11 @@ class Bench:
             for i, q in enumerate(s["questions"]):
                 if q["answerable"]:
                     j, k, _ = self.choose(read[i], self.cos["sample"][i])
-                    hits.append(same(self.sentence_text("sample", self.cand["sample"][i][j], k), q["answers"]))
+                    hits.append(
+                        same(
+                            self.sentence_text("sample", self.cand["sample"][i][j], k), q["answers"]
+                        )
+                    )
             out["sample_sentence"] = float(np.mean(hits))
             x = self.features("sample", read)
             y = np.array([bool(q["answerable"]) for q in s["questions"]])
@@ -283,7 +337,11 @@ class Bench:
                 for i in keep:
                     ids = self.cand[name][i]
                     by = [ids[j] for j in sorted(range(len(ids)), key=lambda j: -read[i][j][1])]
-                    ranked.append(pages_of(by if not w else rrf([*self.lists[name][i], by], (1, 1, 2)), s["chunks"]))
+                    ranked.append(
+                        pages_of(
+                            by if not w else rrf([*self.lists[name][i], by], (1, 1, 2)), s["chunks"]
+                        )
+                    )
                 out[f"{name}_r5_{label}"] = page_recall(ranked, truth)
         return {k: round(float(v), 4) for k, v in out.items()}
 
@@ -293,15 +351,35 @@ class Bench:
         for name in self.sets:
             read = self.read(model, name, 10 if name not in BOOKS else TOP)
             rows = []
-            for i, cands in enumerate(read):
-                rows.append([[round(float(a), 3), round(float(r), 3), u.tolist(), [[round(float(z), 2) for z in y] for y in v] if name not in ("agentfactory", "scifact", "ray", "rust") else []] for a, r, u, v in cands])
+            for _i, cands in enumerate(read):
+                rows.append(
+                    [
+                        [
+                            round(float(a), 3),
+                            round(float(r), 3),
+                            u.tolist(),
+                            [[round(float(z), 2) for z in y] for y in v]
+                            if name not in ("agentfactory", "scifact", "ray", "rust")
+                            else [],
+                        ]
+                        for a, r, u, v in cands
+                    ]
+                )
             out[name] = {"cand": self.cand[name], "cos": self.cos.get(name), "read": rows}
         path.write_bytes(lzma.compress(json.dumps(out, separators=(",", ":")).encode(), preset=3))
 
 
 def question_ids_long(tok, texts):
-    return [np.array(e.ids[:254], np.int32) for e in tok.encode_batch(texts, add_special_tokens=False)]
+    return [
+        np.array(e.ids[:254], np.int32) for e in tok.encode_batch(texts, add_special_tokens=False)
+    ]
 
 
 def overall(m: dict) -> float:
-    return m["squad2_sentence"] + m["squad2_auroc"] + 0.5 * m["rgb_noise_0.4"] + 0.5 * m["mtrag_auroc"] + m.get("sample_sentence", 0)
+    return (
+        m["squad2_sentence"]
+        + m["squad2_auroc"]
+        + 0.5 * m["rgb_noise_0.4"]
+        + 0.5 * m["mtrag_auroc"]
+        + m.get("sample_sentence", 0)
+    )

@@ -10,11 +10,19 @@ import lzma
 from pathlib import Path
 
 import numpy as np
+from encode import CLS, SEP, context, question_ids, tokenizer
 from onnx import TensorProto, helper
 from safetensors.numpy import load_file
 
-from encode import CLS, SEP, context, question_ids, tokenizer
-from quire.embedding.graph import EPSILON, FUSED, HIDDEN, LAYERS, _FloatArithmetic, _GraphWriter, _Int8Arithmetic, _layer
+from quire.embedding.graph import (
+    EPSILON,
+    FUSED,
+    LAYERS,
+    _FloatArithmetic,
+    _GraphWriter,
+    _Int8Arithmetic,
+    _layer,
+)
 
 
 def load(folder: Path) -> dict[str, np.ndarray]:
@@ -23,13 +31,17 @@ def load(folder: Path) -> dict[str, np.ndarray]:
         for name, value in load_file(path).items():
             base, _, place = name.partition("@")
             parts.setdefault(base, []).append((int(place or 0), value.astype(np.float32)))
-    return {k: np.concatenate([x for _, x in sorted(v, key=lambda p: p[0])]) for k, v in parts.items()}
+    return {
+        k: np.concatenate([x for _, x in sorted(v, key=lambda p: p[0])]) for k, v in parts.items()
+    }
 
 
 def layer_weights(w: dict, i: int) -> dict:
     p, out = f"body.layers.{i}.", {}
     for s in ("weight", "bias"):
-        for name, part in zip(("query", "key", "value"), np.split(w[p + "qkv." + s], 3), strict=True):
+        for name, part in zip(
+            ("query", "key", "value"), np.split(w[p + "qkv." + s], 3), strict=True
+        ):
             out[f"attention.self.{name}.{s}"] = part
         out[f"attention.output.dense.{s}"] = w[p + "out." + s]
         out[f"attention.output.LayerNorm.{s}"] = w[p + "norm1." + s]
@@ -44,32 +56,82 @@ def build(w: dict, arithmetic, small_words: bool):
     words = w["body.words.weight"]
     if small_words:
         scale = (np.abs(words).max(1, keepdims=True) / 127).astype(np.float32)
-        rows = g.node("Gather", [g.constant("words", np.round(words / scale).astype(np.int8)), "input_ids"], "words.rows")
+        rows = g.node(
+            "Gather",
+            [g.constant("words", np.round(words / scale).astype(np.int8)), "input_ids"],
+            "words.rows",
+        )
         steps = g.node("Cast", [rows], "words.steps", to=TensorProto.FLOAT)
-        word = g.node("Mul", [steps, g.node("Gather", [g.constant("words.scale", scale), "input_ids"], "words.scales")], "word")
+        word = g.node(
+            "Mul",
+            [
+                steps,
+                g.node("Gather", [g.constant("words.scale", scale), "input_ids"], "words.scales"),
+            ],
+            "word",
+        )
     else:
         word = g.node("Gather", [g.constant("words", words), "input_ids"], "word")
     kind = g.node("Gather", [g.constant("types", w["body.types.weight"]), "token_type_ids"], "kind")
     shape = g.node("Shape", ["input_ids"], "length", start=1, end=2)
-    zero, axis = g.constant("zero", np.array([0], np.int64)), g.constant("axis", np.array([0], np.int64))
-    position = g.node("Slice", [g.constant("positions", w["body.positions.weight"]), zero, shape, axis], "position")
+    zero, axis = (
+        g.constant("zero", np.array([0], np.int64)),
+        g.constant("axis", np.array([0], np.int64)),
+    )
+    position = g.node(
+        "Slice",
+        [g.constant("positions", w["body.positions.weight"]), zero, shape, axis],
+        "position",
+    )
     x = g.node("Add", [g.node("Add", [word, kind], "word_kind"), position], "summed")
-    x = g.node("LayerNormalization", [x, g.constant("norm.gain", w["body.norm.weight"]), g.constant("norm.shift", w["body.norm.bias"])], "embedded", axis=-1, epsilon=EPSILON)
-    g.node("ReduceSum", ["attention_mask", g.constant("one", np.array([1], np.int64))], "lengths", keepdims=0)
+    x = g.node(
+        "LayerNormalization",
+        [
+            x,
+            g.constant("norm.gain", w["body.norm.weight"]),
+            g.constant("norm.shift", w["body.norm.bias"]),
+        ],
+        "embedded",
+        axis=-1,
+        epsilon=EPSILON,
+    )
+    g.node(
+        "ReduceSum",
+        ["attention_mask", g.constant("one", np.array([1], np.int64))],
+        "lengths",
+        keepdims=0,
+    )
     for i in range(LAYERS):
         x = _layer(g, arithmetic, f"layer{i}", x, layer_weights(w, i))
-    linear = lambda x, name, out: g.node("Add", [g.node("MatMul", [x, g.constant(f"{name}.w", w[f"{name}.weight"].T)], f"{name}.product"), g.constant(f"{name}.b", w[f"{name}.bias"])], out)
+    linear = lambda x, name, out: g.node(
+        "Add",
+        [
+            g.node(
+                "MatMul", [x, g.constant(f"{name}.w", w[f"{name}.weight"].T)], f"{name}.product"
+            ),
+            g.constant(f"{name}.b", w[f"{name}.bias"]),
+        ],
+        out,
+    )
     linear(x, "token", "token_logits")
-    first = g.node("Slice", [x, zero, g.constant("until", np.array([1], np.int64)), "one"], "first_row")
+    first = g.node(
+        "Slice", [x, zero, g.constant("until", np.array([1], np.int64)), "one"], "first_row"
+    )
     first = g.node("Squeeze", [first, "one"], "first_token")
     pooled = g.node("Gelu", [linear(first, "pool", "pooled")], "pooled.active", domain=FUSED)
     linear(pooled, "first", "passage_logits")
     model = g.model()
     del model.graph.input[:], model.graph.output[:]
     for name in ("input_ids", "token_type_ids", "attention_mask"):
-        model.graph.input.append(helper.make_tensor_value_info(name, TensorProto.INT32, ["passages", "tokens"]))
-    model.graph.output.append(helper.make_tensor_value_info("token_logits", TensorProto.FLOAT, ["passages", "tokens", 3]))
-    model.graph.output.append(helper.make_tensor_value_info("passage_logits", TensorProto.FLOAT, ["passages", 2]))
+        model.graph.input.append(
+            helper.make_tensor_value_info(name, TensorProto.INT32, ["passages", "tokens"])
+        )
+    model.graph.output.append(
+        helper.make_tensor_value_info("token_logits", TensorProto.FLOAT, ["passages", "tokens", 3])
+    )
+    model.graph.output.append(
+        helper.make_tensor_value_info("passage_logits", TensorProto.FLOAT, ["passages", 2])
+    )
     model.graph.name = "quire-reader"
     return model
 
@@ -97,16 +159,27 @@ def sample(model, inputs) -> dict[str, np.ndarray]:
     """What every matrix product of the fp32 graph's layers receives."""
     import onnxruntime
 
-    names = [n.input[0] for n in model.graph.node if n.op_type in {"Attention", "MatMul"} and n.input[0] not in ("first_token", "pooled.active", f"layer{LAYERS - 1}.output")]
+    names = [
+        n.input[0]
+        for n in model.graph.node
+        if n.op_type in {"Attention", "MatMul"}
+        and n.input[0] not in ("first_token", "pooled.active", f"layer{LAYERS - 1}.output")
+    ]
     for name in names:
         model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
     got: dict[str, list] = {n: [] for n in names}
     for ids, first in inputs:
         kinds = (np.arange(len(ids)) >= first).astype(np.int32)
-        feed = {"input_ids": ids[None], "token_type_ids": kinds[None], "attention_mask": np.ones_like(ids)[None]}
+        feed = {
+            "input_ids": ids[None],
+            "token_type_ids": kinds[None],
+            "attention_mask": np.ones_like(ids)[None],
+        }
         for name, value in zip(names, session.run(names, feed), strict=True):
-            got[name].append(value[0][:: 2])
+            got[name].append(value[0][::2])
     return {n: np.concatenate(v) for n, v in got.items()}
 
 
@@ -121,13 +194,20 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     shares = args.weights or [1 / len(args.folders)] * len(args.folders)
     loaded = [load(f) for f in args.folders]
-    w = {k: sum(s * x[k] for s, x in zip(shares, loaded, strict=True)) / sum(shares) for k in loaded[0]}
-    (args.out / "reader-fp32.onnx").write_bytes(build(w, _FloatArithmetic(), False).SerializeToString())
+    w = {
+        k: sum(s * x[k] for s, x in zip(shares, loaded, strict=True)) / sum(shares)
+        for k in loaded[0]
+    }
+    (args.out / "reader-fp32.onnx").write_bytes(
+        build(w, _FloatArithmetic(), False).SerializeToString()
+    )
     if args.fp32_only:
         return
     tok = tokenizer(args.pack / "tokenizer.json")
     samples = sample(build(w, _FloatArithmetic(), False), calibration(args.pack, tok))
-    (args.out / "reader-int8.onnx").write_bytes(build(w, _Int8Arithmetic(samples), True).SerializeToString())
+    (args.out / "reader-int8.onnx").write_bytes(
+        build(w, _Int8Arithmetic(samples), True).SerializeToString()
+    )
     for p in sorted(args.out.glob("*.onnx")):
         print(p.name, p.stat().st_size)
 

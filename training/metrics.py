@@ -1,7 +1,6 @@
 """Figures from scores, shared by the GPU harness and the int8 check (numpy only)."""
 
 import numpy as np
-
 from text import normal
 
 
@@ -13,7 +12,9 @@ def auroc(yes, no) -> float:
     rank[order] = np.arange(1, len(x) + 1)
     _, inverse, count = np.unique(x, return_inverse=True, return_counts=True)
     mean = np.bincount(inverse, rank) / count
-    return float((mean[inverse][: len(yes)].sum() - len(yes) * (len(yes) + 1) / 2) / (len(yes) * len(no)))
+    return float(
+        (mean[inverse][: len(yes)].sum() - len(yes) * (len(yes) + 1) / 2) / (len(yes) * len(no))
+    )
 
 
 def flat(answers) -> list[str]:
@@ -43,7 +44,14 @@ def same(sentence: str, answers) -> bool:
 
 
 def page_recall(ranked_pages: list[list[str]], relevant: list[list[str]], k: int = 5) -> float:
-    return float(np.mean([len(set(r[:k]) & set(t)) / len(set(t)) for r, t in zip(ranked_pages, relevant, strict=True)]))
+    return float(
+        np.mean(
+            [
+                len(set(r[:k]) & set(t)) / len(set(t))
+                for r, t in zip(ranked_pages, relevant, strict=True)
+            ]
+        )
+    )
 
 
 def ndcg(ranked: list[list[str]], relevant: list[list[str]], k: int = 10) -> float:

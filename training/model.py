@@ -44,7 +44,9 @@ class Layer(nn.Module):
 
     def forward(self, x, cu, longest):
         q, k, v = self.qkv(x).view(-1, 3, HEADS, HIDDEN // HEADS).unbind(1)
-        x = self.norm1(x + self.dropout(self.out(attention(q, k, v, cu, longest).reshape(-1, HIDDEN))))
+        x = self.norm1(
+            x + self.dropout(self.out(attention(q, k, v, cu, longest).reshape(-1, HIDDEN)))
+        )
         return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
 
 
@@ -74,7 +76,9 @@ class Reader(nn.Module):
         self.token = nn.Linear(HIDDEN, 3)
         self.pool = nn.Linear(HIDDEN, HIDDEN)
         self.first = nn.Linear(HIDDEN, 2)
-        self.calibration = nn.Parameter(torch.tensor([1.0, -2.0]))  # of the evidence score as an answerability logit; training only
+        self.calibration = nn.Parameter(
+            torch.tensor([1.0, -2.0])
+        )  # of the evidence score as an answerability logit; training only
 
     def forward(self, b):
         x = self.body(b["ids"], b["position"], b["kind"], b["cu"], b["longest"])
@@ -92,7 +96,10 @@ def embed(body, b):
 
 def load_body(body: Body, path: str) -> None:
     t = {k: v.float() if v.dtype == torch.float16 else v for k, v in load_file(path).items()}
-    words = t["embeddings.word_embeddings.weight.q"].float() * t["embeddings.word_embeddings.weight.scale"]
+    words = (
+        t["embeddings.word_embeddings.weight.q"].float()
+        * t["embeddings.word_embeddings.weight.scale"]
+    )
     state = {
         "words.weight": words,
         "positions.weight": t["embeddings.position_embeddings.weight"],
@@ -103,7 +110,9 @@ def load_body(body: Body, path: str) -> None:
     for i in range(LAYERS):
         p, o = f"encoder.layer.{i}.", f"layers.{i}."
         for s in ("weight", "bias"):
-            state[o + "qkv." + s] = torch.cat([t[p + f"attention.self.{n}.{s}"] for n in ("query", "key", "value")])
+            state[o + "qkv." + s] = torch.cat(
+                [t[p + f"attention.self.{n}.{s}"] for n in ("query", "key", "value")]
+            )
             state[o + "out." + s] = t[p + f"attention.output.dense.{s}"]
             state[o + "norm1." + s] = t[p + f"attention.output.LayerNorm.{s}"]
             state[o + "up." + s] = t[p + f"intermediate.dense.{s}"]
@@ -134,9 +143,14 @@ class Store:
         import numpy as np
 
         flat = lambda xs, dt: torch.from_numpy(np.concatenate(xs).astype(dt)).to(device)
-        offs = lambda xs: torch.from_numpy(np.concatenate([[0], np.cumsum([len(x) for x in xs])]).astype(np.int64)).to(device)
+        offs = lambda xs: torch.from_numpy(
+            np.concatenate([[0], np.cumsum([len(x) for x in xs])]).astype(np.int64)
+        ).to(device)
         self.q, self.q_off = flat(questions, np.int32), offs(questions)
-        self.c, self.c_off = flat([c["ids"] for c in contexts], np.int32), offs([c["ids"] for c in contexts])
+        self.c, self.c_off = (
+            flat([c["ids"] for c in contexts], np.int32),
+            offs([c["ids"] for c in contexts]),
+        )
         self.sentence = flat([c["sentence"] for c in contexts], np.uint8)
         self.head = torch.tensor([c["head"] for c in contexts], device=device)
         self.count = torch.tensor([min(len(c["spans"]), 60) for c in contexts], device=device)
@@ -159,13 +173,22 @@ class Store:
         in_c = (at >= 0) & (at < ci)
         ids = torch.full_like(position, 102)
         ids[position == 0] = 101
-        ids = torch.where(in_q, self.q[(self.q_off[q][item] + position - 1).clamp(0, len(self.q) - 1)].long(), ids)
+        ids = torch.where(
+            in_q, self.q[(self.q_off[q][item] + position - 1).clamp(0, len(self.q) - 1)].long(), ids
+        )
         where = (self.c_off[c][item] + skip[item] + at).clamp(0, len(self.c) - 1)
         ids = torch.where(in_c, self.c[where].long(), ids)
         number = torch.where(in_c, self.sentence[where].long(), 255)
         return {
-            "ids": ids, "position": position, "kind": (position > qi + 1).long(), "cu": cu.int(), "longest": int(length.max()),
-            "item": item, "number": number, "text_at": at - (self.head[c] - skip)[item], "n": n,
+            "ids": ids,
+            "position": position,
+            "kind": (position > qi + 1).long(),
+            "cu": cu.int(),
+            "longest": int(length.max()),
+            "item": item,
+            "number": number,
+            "text_at": at - (self.head[c] - skip)[item],
+            "n": n,
         }
 
 
@@ -179,8 +202,17 @@ def plain(rows, device):
     item = torch.repeat_interleave(torch.arange(len(rows)), length)
     position = torch.arange(len(item)) - cu[:-1][item]
     ids = torch.from_numpy(np.concatenate(rows).astype(np.int64))
-    b = {"ids": ids, "position": position, "kind": torch.zeros_like(ids), "cu": cu.int(), "item": item}
-    return {**{k: v.to(device, non_blocking=True) for k, v in b.items()}, "longest": int(length.max())}
+    b = {
+        "ids": ids,
+        "position": position,
+        "kind": torch.zeros_like(ids),
+        "cu": cu.int(),
+        "item": item,
+    }
+    return {
+        **{k: v.to(device, non_blocking=True) for k, v in b.items()},
+        "longest": int(length.max()),
+    }
 
 
 @torch.no_grad()
@@ -195,6 +227,8 @@ def embed_all(body, rows, device, tokens=400_000):
         step = max(1, tokens // (min(len(rows[order[i]]), 254) + 2))
         pick = order[i : i + step]
         with torch.autocast(device, torch.bfloat16):
-            out[torch.from_numpy(pick.copy()).to(device)] = embed(body, plain([rows[j] for j in pick], device))
+            out[torch.from_numpy(pick.copy()).to(device)] = embed(
+                body, plain([rows[j] for j in pick], device)
+            )
         i += step
     return out

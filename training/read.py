@@ -1,8 +1,8 @@
 """Reference reader: question and passages in, scored sentences, spans and confidences out (numpy, tokenizers, onnxruntime).
 
-    from read import Reader
-    reader = Reader("reader-int8.onnx", "tokenizer.json")
-    result = reader.read("Who acquired WhatsApp?", [("Company > History", "In 2014 Facebook acquired …"), …], cosines=[…])
+from read import Reader
+reader = Reader("reader-int8.onnx", "tokenizer.json")
+result = reader.read("Who acquired WhatsApp?", [("Company > History", "In 2014 Facebook acquired …"), …], cosines=[…])
 """
 
 from dataclasses import dataclass
@@ -10,10 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-
 from encode import CLS, NO_SENTENCE, SEP, context, question_ids, tokenizer
 
-SPAN, RELEVANCE, COSINE, LENGTH = 0.6, 1.5, 15.0, 0.7  # weights of a sentence's score beside its evidence (tune.py)
+SPAN, RELEVANCE, COSINE, LENGTH = (
+    0.6,
+    1.5,
+    15.0,
+    0.7,
+)  # weights of a sentence's score beside its evidence (tune.py)
 LONGEST_SPAN = 40  # word pieces
 
 
@@ -40,7 +44,9 @@ class Reader:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self.session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        self.session = onnxruntime.InferenceSession(
+            str(graph), options, providers=["CPUExecutionProvider"]
+        )
         self.tokenizer = tokenizer(tokenizer_file)
 
     def logits(self, pairs: list[tuple[np.ndarray, dict]]) -> tuple[np.ndarray, np.ndarray]:
@@ -50,9 +56,14 @@ class Reader:
         kinds, mask = np.zeros_like(ids), np.zeros_like(ids)
         for i, (row, (q, _)) in enumerate(zip(rows, pairs, strict=True)):
             ids[i, : len(row)], mask[i, : len(row)], kinds[i, len(q) + 2 : len(row)] = row, 1, 1
-        return self.session.run(["token_logits", "passage_logits"], {"input_ids": ids, "token_type_ids": kinds, "attention_mask": mask})
+        return self.session.run(
+            ["token_logits", "passage_logits"],
+            {"input_ids": ids, "token_type_ids": kinds, "attention_mask": mask},
+        )
 
-    def read(self, question: str, passages: list[tuple[str, str]], cosines: list[float] | None = None) -> Reading:
+    def read(
+        self, question: str, passages: list[tuple[str, str]], cosines: list[float] | None = None
+    ) -> Reading:
         """passages are (title > heading path, text); cosines of question and passage sharpen the choice between passages."""
         q = question_ids(self.tokenizer, [question])[0]
         contexts = [context(self.tokenizer, title, text) for title, text in passages]
@@ -61,18 +72,35 @@ class Reader:
         for p, c in enumerate(contexts):
             begin = len(q) + 2
             row = token[p, begin : begin + len(c["ids"])]
-            prior = RELEVANCE * float(first[p, 1]) + (COSINE * cosines[p] if cosines is not None else 0.0)
+            prior = RELEVANCE * float(first[p, 1]) + (
+                COSINE * cosines[p] if cosines is not None else 0.0
+            )
             for number in np.unique(c["sentence"][c["sentence"] != NO_SENTENCE]):
                 at = np.nonzero(c["sentence"] == number)[0]
                 start, end, evidence = row[at].T
                 mean = float(evidence.mean())
                 span = float(start.max() + end.max())
                 total = start[:, None] + end[None]
-                allowed = np.tri(len(at), dtype=bool).T & np.tri(len(at), k=LONGEST_SPAN, dtype=bool)
+                allowed = np.tri(len(at), dtype=bool).T & np.tri(
+                    len(at), k=LONGEST_SPAN, dtype=bool
+                )
                 total = np.where(allowed, total, -np.inf)
                 a, b = np.unravel_index(int(total.argmax()), total.shape)
                 off = c["offsets"][at - c["head"]]
                 s, e = c["spans"][number]
-                found.append(Sentence(p, s, e, mean, span, mean + SPAN * span + LENGTH * float(np.log(len(c["text"][s:e].split()))) + prior, (int(off[a, 0]), int(off[b, 1]))))
+                found.append(
+                    Sentence(
+                        p,
+                        s,
+                        e,
+                        mean,
+                        span,
+                        mean
+                        + SPAN * span
+                        + LENGTH * float(np.log(len(c["text"][s:e].split())))
+                        + prior,
+                        (int(off[a, 0]), int(off[b, 1])),
+                    )
+                )
         found.sort(key=lambda s: -s.score)
         return Reading(found, first[:, 0], first[:, 1])

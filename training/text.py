@@ -9,7 +9,9 @@ _ABBREV = re.compile(
     re.IGNORECASE,
 )
 _END = re.compile(r"[.!?][\"'”’)\]*_`]*(?=\s)")
-_BLOCK = re.compile(r"\n[ \t]*\n+|\n(?=[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+)|\n(?=[ \t]*(?:\||#{1,6} |>|```|~~~|:::))")
+_BLOCK = re.compile(
+    r"\n[ \t]*\n+|\n(?=[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+)|\n(?=[ \t]*(?:\||#{1,6} |>|```|~~~|:::))"
+)
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*$|^[ \t]*(```|~~~).*\Z", re.M | re.S)
 MAX_CHARS = 600
 
@@ -30,9 +32,16 @@ def _prose(text: str, a: int, b: int, lower_starts: bool, out: list[tuple[int, i
         if nxt >= b:
             break
         char = text[nxt]
-        if not (char.isupper() or char.isdigit() or not char.isascii() or (lower_starts and char.isalpha())):
+        if not (
+            char.isupper()
+            or char.isdigit()
+            or not char.isascii()
+            or (lower_starts and char.isalpha())
+        ):
             continue
-        if text[m.start()] == "." and _ABBREV.search(text[max(start, m.start() - 8) : m.start() + 1]):
+        if text[m.start()] == "." and _ABBREV.search(
+            text[max(start, m.start() - 8) : m.start() + 1]
+        ):
             continue
         if end - start < 3:
             continue

@@ -1,9 +1,10 @@
 """Trains the reader on one GPU in minutes. Everything is packed and lives on the device; the schedule follows the clock.
 
-    python train.py --pack .data/pack2 --out OUT --total 500 --split 0.3 0.3 0.4 --distil --compile
+python train.py --pack .data/pack2 --out OUT --total 500 --split 0.3 0.3 0.4 --distil --compile
 """
 
 import argparse
+import itertools
 import json
 import lzma
 import math
@@ -12,19 +13,26 @@ import threading
 import time
 from pathlib import Path
 
+import evaluate
 import numpy as np
 import torch
 import torch._dynamo
 import torch.nn.functional as F
-from safetensors.torch import save_file
-
-import evaluate
 from adversarial import move, swap_text
 from encode import MAX_SENTENCES, NO_SENTENCE, contexts_of, question_ids, tokenizer
 from model import Reader, Store, embed_all, load_body, segment_lse, segment_mean
+from safetensors.torch import save_file
 from text import normal
 
-SHARE = {"medquad": 0.5, "pubmedqa": 0.5, "qamr": 0.6, "boolq": 0.7, "docs_heading": 0.7, "docs": 0.8, "pos_swap": 0.6}  # of the rows, each epoch
+SHARE = {
+    "medquad": 0.5,
+    "pubmedqa": 0.5,
+    "qamr": 0.6,
+    "boolq": 0.7,
+    "docs_heading": 0.7,
+    "docs": 0.8,
+    "pos_swap": 0.6,
+}  # of the rows, each epoch
 NO_NEGATIVES = {"qamr", "quac", "doqa", "pos_swap"}  # questions that lean on their passage
 POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE = 0, 1, 2, 3
 T0 = time.time()
@@ -41,8 +49,15 @@ def log(*parts):
 def without(c: dict, drop) -> dict:
     """A context with a character range cut out."""
     a, b = drop
-    keep = np.concatenate([np.ones(c["head"], bool), ~((c["offsets"][:, 0] >= a) & (c["offsets"][:, 0] < b))])
-    return {**c, "ids": c["ids"][keep], "sentence": c["sentence"][keep], "offsets": c["offsets"][keep[c["head"] :]]}
+    keep = np.concatenate(
+        [np.ones(c["head"], bool), ~((c["offsets"][:, 0] >= a) & (c["offsets"][:, 0] < b))]
+    )
+    return {
+        **c,
+        "ids": c["ids"][keep],
+        "sentence": c["sentence"][keep],
+        "offsets": c["offsets"][keep[c["head"] :]],
+    }
 
 
 def labels(c: dict, span, ev) -> tuple[int, int, int]:
@@ -63,7 +78,9 @@ def labels(c: dict, span, ev) -> tuple[int, int, int]:
     return bits, s, e
 
 
-def prepare(pack: Path, workers: int, fraction: float = 1.0, skip_edits: bool = False, edits2: bool = False) -> dict:
+def prepare(
+    pack: Path, workers: int, fraction: float = 1.0, skip_edits: bool = False, edits2: bool = False
+) -> dict:
     data = json.load(lzma.open(pack / "train.json.xz"))
     passages, rows, edits = data["P"], data["rows"], data["edits"]
     if edits2:
@@ -103,7 +120,11 @@ def prepare(pack: Path, workers: int, fraction: float = 1.0, skip_edits: bool = 
             questions.append(q)
         return q_index[q]
 
-    base, adv, cloze = [], {}, []  # base: (q, c, bits, s, e, weak, source, row, alternative context)
+    base, adv, cloze = (
+        [],
+        {},
+        [],
+    )  # base: (q, c, bits, s, e, weak, source, row, alternative context)
     of_row = {}
     for i, r in enumerate(rows):
         if not keep_row[i]:
@@ -139,16 +160,33 @@ def prepare(pack: Path, workers: int, fraction: float = 1.0, skip_edits: bool = 
         if e["src"] == "pos_swap":
             c, moves = swapped[j]
             shift = lambda pair: [move(pair[0], moves), move(pair[1], moves)]
-            bits, s, t = labels(contexts[c], shift(r["span"]) if r.get("span") else None, [shift(x) for x in r["ev"]] if r.get("ev") else None)
+            bits, s, t = labels(
+                contexts[c],
+                shift(r["span"]) if r.get("span") else None,
+                [shift(x) for x in r["ev"]] if r.get("ev") else None,
+            )
             if bits:
                 q = ask(e["q"])
                 adv[len(base)] = [(base[b][0], c), (q, base[b][1])]
                 base.append((q, c, bits, s, t, False, "pos_swap", e["of"], -1))
         else:
-            adv.setdefault(b, []).append((ask(e.get("q", r["q"])), swapped[j][0] if "swap" in e else base[b][1]))
+            adv.setdefault(b, []).append(
+                (ask(e.get("q", r["q"])), swapped[j][0] if "swap" in e else base[b][1])
+            )
     alone = [pair for key, pairs_ in adv.items() if isinstance(key, tuple) for pair in pairs_]
-    log(f"{len(base)} positives, {sum(len(v) for v in adv.values())} adversarial, {len(alone)} unanswerable alone, {len(cloze)} cloze, {len(questions)} questions")
-    return {"passages": passages, "rows": rows, "contexts": contexts, "questions": questions, "base": base, "adv": adv, "alone": alone, "cloze": cloze}
+    log(
+        f"{len(base)} positives, {sum(len(v) for v in adv.values())} adversarial, {len(alone)} unanswerable alone, {len(cloze)} cloze, {len(questions)} questions"
+    )
+    return {
+        "passages": passages,
+        "rows": rows,
+        "contexts": contexts,
+        "questions": questions,
+        "base": base,
+        "adv": adv,
+        "alone": alone,
+        "cloze": cloze,
+    }
 
 
 def negatives(d: dict, vectors_c, vectors_q, depth: int = 40, keep: int = 12) -> list[list[int]]:
@@ -162,18 +200,27 @@ def negatives(d: dict, vectors_c, vectors_q, depth: int = 40, keep: int = 12) ->
         sims = vectors_q[q[a : a + 8192]] @ vectors_c.T
         mine = sims.gather(1, own[a : a + 8192, None]).squeeze(1).tolist()
         top = sims.topk(depth, 1)
-        for k, (ids, scores) in enumerate(zip(top.indices.tolist(), top.values.tolist(), strict=True)):
+        for k, (ids, scores) in enumerate(
+            zip(top.indices.tolist(), top.values.tolist(), strict=True)
+        ):
             b = d["base"][a + k]
             r = rows[b[7]]
             if b[6] in NO_NEGATIVES:
                 out.append([])
                 continue
             title = passages[r["p"]][0]
-            answer = normal(passages[r["p"]][1][r["span"][0] : r["span"][1]]) if r.get("span") else None
+            answer = (
+                normal(passages[r["p"]][1][r["span"][0] : r["span"][1]]) if r.get("span") else None
+            )
             docs = b[6].startswith("docs")
             chosen = []
             for c, s in [*((n, 0.0) for n in r.get("n", [])[:6]), *zip(ids, scores, strict=True)]:
-                if c == r["p"] or c in chosen or (docs and passages[c][0] == title) or flat[c] == flat[r["p"]]:
+                if (
+                    c == r["p"]
+                    or c in chosen
+                    or (docs and passages[c][0] == title)
+                    or flat[c] == flat[r["p"]]
+                ):
                     continue
                 if answer is not None and len(answer) > 1 and answer in flat[c]:
                     continue
@@ -194,14 +241,21 @@ class Plan:
 
     def __init__(self, d, negs, lengths_q, lengths_c, heads, adv_per=2, neg_per=3):
         self.d, self.adv_per, self.neg_per = d, adv_per, neg_per
-        csr = lambda lists: (np.concatenate([[0], np.cumsum([len(x) for x in lists])]), np.array([v for x in lists for v in x], np.int64))
+        csr = lambda lists: (
+            np.concatenate([[0], np.cumsum([len(x) for x in lists])]),
+            np.array([v for x in lists for v in x], np.int64),
+        )
         base = d["base"]
-        self.q, self.c, _, self.s, self.e = (np.array([b[k] for b in base], np.int64) for k in range(5))
+        self.q, self.c, _, self.s, self.e = (
+            np.array([b[k] for b in base], np.int64) for k in range(5)
+        )
         self.bits = np.array([b[2] for b in base], np.uint64).view(np.int64)
         self.weak = np.array([b[5] for b in base])
         self.alt = np.array([b[8] for b in base])
         self.share = np.array([SHARE.get(b[6], 1.0) for b in base])
-        self.adv_off, flat = csr([[q * 10_000_000 + c for q, c in d["adv"].get(i, [])] for i in range(len(base))])
+        self.adv_off, flat = csr(
+            [[q * 10_000_000 + c for q, c in d["adv"].get(i, [])] for i in range(len(base))]
+        )
         self.adv_q, self.adv_c = flat // 10_000_000, flat % 10_000_000
         self.neg_off, self.neg = csr(negs)
         self.alone = np.array(d["alone"], np.int64).reshape(-1, 2)
@@ -219,8 +273,20 @@ class Plan:
                 cols[k].append(np.broadcast_to(np.asarray(v, np.int64), (len(g),)))
 
         group = np.arange(n)
-        add(group, self.q[pick], np.where(alt, self.alt[pick], self.c[pick]), POSITIVE, self.bits[pick], self.s[pick], self.e[pick], self.weak[pick])
-        for off, kind, per in ((self.adv_off, ADVERSARIAL, self.adv_per), (self.neg_off, NEGATIVE, self.neg_per)):
+        add(
+            group,
+            self.q[pick],
+            np.where(alt, self.alt[pick], self.c[pick]),
+            POSITIVE,
+            self.bits[pick],
+            self.s[pick],
+            self.e[pick],
+            self.weak[pick],
+        )
+        for off, kind, per in (
+            (self.adv_off, ADVERSARIAL, self.adv_per),
+            (self.neg_off, NEGATIVE, self.neg_per),
+        ):
             count = off[pick + 1] - off[pick]
             first = (rng.random(n) * count).astype(np.int64)
             for j in range(per):
@@ -250,7 +316,10 @@ class Plan:
             end = last[np.searchsorted(last, np.searchsorted(cut, t))] + 1
             if end > bounds[-1]:
                 bounds.append(int(end))
-        return [{k: v[a:b] for k, v in items.items()} for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [
+            {k: v[a:b] for k, v in items.items()}
+            for a, b in itertools.pairwise(bounds)
+        ]
 
 
 def stream(plan: Plan, seed: int, tokens: int, cloze_epochs: int):
@@ -284,9 +353,18 @@ def outputs(model, store, items):
     slot = b["item"][where] * MAX_SENTENCES + b["number"][where]
     used, sentence = torch.unique(slot, return_inverse=True)
     evidence = segment_mean(token[where, 2], sentence, len(used))
-    return {"start": token[where, 0], "end": token[where, 1], "token_item": b["item"][where], "text_at": b["text_at"][where],
-            "evidence": evidence, "sentence_item": used // MAX_SENTENCES, "sentence_number": used % MAX_SENTENCES,
-            "answerable": first[:, 0], "relevant": first[:, 1], "n": n}
+    return {
+        "start": token[where, 0],
+        "end": token[where, 1],
+        "token_item": b["item"][where],
+        "text_at": b["text_at"][where],
+        "evidence": evidence,
+        "sentence_item": used // MAX_SENTENCES,
+        "sentence_number": used % MAX_SENTENCES,
+        "answerable": first[:, 0],
+        "relevant": first[:, 1],
+        "n": n,
+    }
 
 
 def loss_of(model, o, items, teacher=None):
@@ -304,7 +382,9 @@ def loss_of(model, o, items, teacher=None):
     hit = pos[si] & is_ev
     hit_lse = segment_lse(ev[hit], g[si[hit]], groups)
     has = torch.zeros(groups, dtype=torch.bool, device=ev.device).index_fill(0, g[si[hit]], True)
-    weak_group = torch.zeros(groups, device=ev.device).index_fill(0, g[pos & (items["weak"] == 1)], 0.5)
+    weak_group = torch.zeros(groups, device=ev.device).index_fill(
+        0, g[pos & (items["weak"] == 1)], 0.5
+    )
     weight = torch.where(weak_group > 0, weak_group, 1.0)[has]
     parts["evidence"] = ((all_lse - hit_lse)[has] * weight).sum() / weight.sum()
     # the best sentence as an answerability score of its own
@@ -315,7 +395,12 @@ def loss_of(model, o, items, teacher=None):
     scale, bias = model.calibration
     w = torch.where(neg, 0.5, 1.0)[judged]
     target = pos.float()
-    parts["calibrated"] = (F.binary_cross_entropy_with_logits((scale * score + bias)[judged], target[judged], reduction="none") * w).sum() / w.sum()
+    parts["calibrated"] = (
+        F.binary_cross_entropy_with_logits(
+            (scale * score + bias)[judged], target[judged], reduction="none"
+        )
+        * w
+    ).sum() / w.sum()
     # spans, over the same list
     ti = o["token_item"]
     for name in ("start", "end"):
@@ -326,7 +411,9 @@ def loss_of(model, o, items, teacher=None):
         parts[name] = (lse[g[ti[gold]]] - x[gold]).mean()
     # answerability
     a = o["answerable"]
-    parts["answerable"] = (F.binary_cross_entropy_with_logits(a[judged], target[judged], reduction="none") * w).sum() / w.sum()
+    parts["answerable"] = (
+        F.binary_cross_entropy_with_logits(a[judged], target[judged], reduction="none") * w
+    ).sum() / w.sum()
     top = a.new_zeros(groups).index_add(0, g[pos], a[pos])
     top_ev = a.new_zeros(groups).index_add(0, g[pos], score[pos])
     with_pos = torch.zeros(groups, dtype=torch.bool, device=a.device).index_fill(0, g[pos], True)
@@ -344,12 +431,32 @@ def loss_of(model, o, items, teacher=None):
         for name in ("start", "end"):
             parts["t_" + name] = segment_kl(t[name], o[name], ti, n)
         gi = g[si]
-        parts["t_evidence"] = segment_kl(t["evidence"][in_list], ev[in_list], gi[in_list], groups) + F.mse_loss(ev, t["evidence"]) * 0.02
+        parts["t_evidence"] = (
+            segment_kl(t["evidence"][in_list], ev[in_list], gi[in_list], groups)
+            + F.mse_loss(ev, t["evidence"]) * 0.02
+        )
         parts["t_relevant"] = segment_kl(t["relevant"][listed], r[listed], g[listed], groups)
-        parts["t_answerable"] = F.binary_cross_entropy_with_logits(a[judged], torch.sigmoid(t["answerable"][judged]))
-    weights = {"evidence": 1.0, "calibrated": 0.3, "start": 0.3, "end": 0.3, "answerable": 0.5, "pair": 0.5, "pair_ev": 0.3, "relevant": 0.5}
+        parts["t_answerable"] = F.binary_cross_entropy_with_logits(
+            a[judged], torch.sigmoid(t["answerable"][judged])
+        )
+    weights = {
+        "evidence": 1.0,
+        "calibrated": 0.3,
+        "start": 0.3,
+        "end": 0.3,
+        "answerable": 0.5,
+        "pair": 0.5,
+        "pair_ev": 0.3,
+        "relevant": 0.5,
+    }
     if teacher is not None:
-        weights = {k: 0.3 * v for k, v in weights.items()} | {"t_evidence": 1.0, "t_start": 0.3, "t_end": 0.3, "t_answerable": 1.0, "t_relevant": 0.5}
+        weights = {k: 0.3 * v for k, v in weights.items()} | {
+            "t_evidence": 1.0,
+            "t_start": 0.3,
+            "t_end": 0.3,
+            "t_answerable": 1.0,
+            "t_relevant": 0.5,
+        }
     total = sum(w * parts[k] for k, w in weights.items())
     return total, parts
 
@@ -385,7 +492,11 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
     body_decay = [p for n, p in model.named_parameters() if n.startswith("body") and p.ndim > 1]
     body_plain = [p for n, p in model.named_parameters() if n.startswith("body") and p.ndim == 1]
     lr = lr or args.lr
-    groups = [{"params": body_decay, "weight_decay": 0.01, "top": lr}, {"params": body_plain, "weight_decay": 0.0, "top": lr}, {"params": heads, "weight_decay": 0.0, "top": 2 * lr}]
+    groups = [
+        {"params": body_decay, "weight_decay": 0.01, "top": lr},
+        {"params": body_plain, "weight_decay": 0.0, "top": lr},
+        {"params": heads, "weight_decay": 0.0, "top": 2 * lr},
+    ]
     opt = torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
     source = stream(plan, seed, args.tokens, args.cloze_epochs)
     begin, step, seen, sums = time.time(), 0, 0, {}
@@ -394,7 +505,10 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
         if progress >= 1:
             break
         epoch, batch = next(source)
-        items = {k: torch.from_numpy(np.ascontiguousarray(v)).to(DEVICE, non_blocking=True) for k, v in batch.items()}
+        items = {
+            k: torch.from_numpy(np.ascontiguousarray(v)).to(DEVICE, non_blocking=True)
+            for k, v in batch.items()
+        }
         rate = min(1.0, step / 200) * 0.5 * (1 + math.cos(math.pi * progress))
         for grp in opt.param_groups:
             grp["lr"] = grp["top"] * rate
@@ -402,7 +516,10 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
         if teachers:
             with torch.no_grad(), torch.autocast(DEVICE, torch.bfloat16):
                 outs = [outputs(t, store, items) for t in teachers]
-            target = {k: sum(o[k] for o in outs) / len(outs) for k in ("start", "end", "evidence", "answerable", "relevant")}
+            target = {
+                k: sum(o[k] for o in outs) / len(outs)
+                for k in ("start", "end", "evidence", "answerable", "relevant")
+            }
         with torch.autocast(DEVICE, torch.bfloat16):
             o = outputs(model, store, items)
         loss, parts = loss_of(model, o, items, target)
@@ -419,7 +536,10 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
             sums[k] = sums.get(k, 0) + v.detach()
         if step % args.report == 0:
             took = time.time() - begin
-            log(f"step {step} epoch {epoch} {took:.0f}s {seen / took:.0f} items/s", " ".join(f"{k} {float(v) / args.report:.3f}" for k, v in sums.items()))
+            log(
+                f"step {step} epoch {epoch} {took:.0f}s {seen / took:.0f} items/s",
+                " ".join(f"{k} {float(v) / args.report:.3f}" for k, v in sums.items()),
+            )
             sums = {}
     log(f"done: {step} steps, epoch {epoch}, {seen} items, {seen / seconds:.0f} items/s")
     final = Reader(0.0).to(DEVICE).eval()
@@ -432,7 +552,14 @@ def save(state: dict, out: Path, name: str, limit: int = 15_500_000) -> None:
     parts, size = [{}], 0
     for k, v in state.items():
         v = v.half().cpu().contiguous()
-        pieces = [(k, v)] if v.nbytes <= limit else [(f"{k}@{i}", p.contiguous().clone()) for i, p in enumerate(v.chunk(math.ceil(v.nbytes / limit)))]
+        pieces = (
+            [(k, v)]
+            if v.nbytes <= limit
+            else [
+                (f"{k}@{i}", p.contiguous().clone())
+                for i, p in enumerate(v.chunk(math.ceil(v.nbytes / limit)))
+            ]
+        )
         for key, p in pieces:
             if size + p.nbytes > limit:
                 parts.append({})
@@ -447,8 +574,19 @@ def main() -> None:
     ap = argparse.ArgumentParser()
     ap.add_argument("--pack", type=Path, default=Path(".data/pack2"))
     ap.add_argument("--out", type=Path, required=True)
-    ap.add_argument("--total", type=float, default=530, help="seconds from the start to the end of the last training")
-    ap.add_argument("--split", type=float, nargs="+", default=[1.0], help="one model per value, as shares of the training time; the last one distils from the others with --distil")
+    ap.add_argument(
+        "--total",
+        type=float,
+        default=530,
+        help="seconds from the start to the end of the last training",
+    )
+    ap.add_argument(
+        "--split",
+        type=float,
+        nargs="+",
+        default=[1.0],
+        help="one model per value, as shares of the training time; the last one distils from the others with --distil",
+    )
     ap.add_argument("--compile", action="store_true")
     ap.add_argument("--distil", action="store_true")
     ap.add_argument("--seed", type=int, default=1)
@@ -458,13 +596,19 @@ def main() -> None:
     ap.add_argument("--cloze-epochs", type=int, default=1)
     ap.add_argument("--adv", type=int, default=2)
     ap.add_argument("--neg", type=int, default=3)
-    ap.add_argument("--edits2", action="store_true", help="add the second family of adversarial questions (adversarial2.py); not in the shipped model")
+    ap.add_argument(
+        "--edits2",
+        action="store_true",
+        help="add the second family of adversarial questions (adversarial2.py); not in the shipped model",
+    )
     ap.add_argument("--report", type=int, default=200)
     ap.add_argument("--fraction", type=float, default=1.0)
     ap.add_argument("--workers", type=int, default=16)
     args = ap.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    bench = evaluate.Bench(json.load(lzma.open(args.pack / "eval.json.xz")), args.pack / "tokenizer.json", args.workers)
+    bench = evaluate.Bench(
+        json.load(lzma.open(args.pack / "eval.json.xz")), args.pack / "tokenizer.json", args.workers
+    )
     d = prepare(args.pack, args.workers, args.fraction, edits2=args.edits2)
     tok = tokenizer(args.pack / "tokenizer.json")
     ids = question_ids(tok, d["questions"])
@@ -489,11 +633,16 @@ def main() -> None:
         last = i == len(args.split) - 1
         seconds = training * share / sum(args.split)
         if args.distil and last:
-            init = {k: sum(m.state_dict()[k] for m in models) / len(models) for k in models[0].state_dict()}
+            init = {
+                k: sum(m.state_dict()[k] for m in models) / len(models)
+                for k in models[0].state_dict()
+            }
             model = fit(args, plan, store, seconds, args.seed + i, models, init, args.lr * 0.8)
         else:
             model = fit(args, plan, store, seconds, args.seed + i)
-        save({k: v for k, v in model.state_dict().items() if k != "calibration"}, args.out, "reader")
+        save(
+            {k: v for k, v in model.state_dict().items() if k != "calibration"}, args.out, "reader"
+        )
         report[f"model{i}"] = bench.measure(model)
         log(json.dumps(report[f"model{i}"]))
         models.append(model)
@@ -502,12 +651,16 @@ def main() -> None:
     final = models[-1]
     if len(models) > 1:
         soup = Reader(0.0).to(DEVICE).eval()
-        soup.load_state_dict({k: sum(m.state_dict()[k] for m in models) / len(models) for k in final.state_dict()})
+        soup.load_state_dict(
+            {k: sum(m.state_dict()[k] for m in models) / len(models) for k in final.state_dict()}
+        )
         report["soup"] = bench.measure(soup)
         log("soup", json.dumps(report["soup"]))
         report["ensemble"] = bench.measure(models)
         log("ensemble", json.dumps(report["ensemble"]))
-        if not args.distil and evaluate.overall(report["soup"]) > evaluate.overall(report[f"model{len(models) - 1}"]):
+        if not args.distil and evaluate.overall(report["soup"]) > evaluate.overall(
+            report[f"model{len(models) - 1}"]
+        ):
             final = soup
     save({k: v for k, v in final.state_dict().items() if k != "calibration"}, args.out, "reader")
     bench.dump(final, args.out / "features.json.xz")

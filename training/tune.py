@@ -1,6 +1,6 @@
 """The weights of a sentence's score and of the confidence, looked at on the dump of a training run (no model is run).
 
-    python tune.py --features .data/features-run2.json.xz --pack .data/pack2"""
+python tune.py --features .data/features-run2.json.xz --pack .data/pack2"""
 
 import argparse
 import json
@@ -8,7 +8,6 @@ import lzma
 from pathlib import Path
 
 import numpy as np
-
 from metrics import auroc, crossfit, holds, logistic, normal, same
 from text import sentences
 
@@ -26,9 +25,13 @@ def choices(sets, found, name, good, depth):
     """Per question: (sentence features, is each sentence right, case)."""
     rows = []
     for i, q in enumerate(sets[name] if name == "rgb" else sets[name]["questions"]):
-        if name == "rgb" and not q["case"].startswith("noise") or not q["answerable"]:
+        if (name == "rgb" and not q["case"].startswith("noise")) or not q["answerable"]:
             continue
-        texts = q["docs"] if name == "rgb" else [sets[name]["chunks"][c][1] for c in found[name]["cand"][i][:depth]]
+        texts = (
+            q["docs"]
+            if name == "rgb"
+            else [sets[name]["chunks"][c][1] for c in found[name]["cand"][i][:depth]]
+        )
         cos = found[name]["cos"][i] if name != "rgb" else [0.0] * len(texts)
         x, ok = [], []
         for j, (_a, rel, numbers, values) in enumerate(found[name]["read"][i][: len(texts)]):
@@ -42,7 +45,18 @@ def choices(sets, found, name, good, depth):
 
 
 def accuracy(rows, w, case=None, k=1):
-    return round(float(np.mean([ok[np.argsort(-(x @ np.array(w)))[:k]].any() for x, ok, c in rows if case is None or c == case])), 4)
+    return round(
+        float(
+            np.mean(
+                [
+                    ok[np.argsort(-(x @ np.array(w)))[:k]].any()
+                    for x, ok, c in rows
+                    if case is None or c == case
+                ]
+            )
+        ),
+        4,
+    )
 
 
 def confidence(sets, found, name, depth=5):
@@ -53,8 +67,15 @@ def confidence(sets, found, name, depth=5):
         if label not in ("ANSWERABLE", "UNANSWERABLE"):
             continue
         r = found[name]["read"][i][:depth]
-        x.append([max(found[name]["cos"][i]), q["bm25_scores"][0] / max(1, len(normal(q["question"]).split())), max(c[0] for c in r),
-                  max(max((v[0] for v in c[3]), default=-10) for c in r), max(c[1] for c in r)])
+        x.append(
+            [
+                max(found[name]["cos"][i]),
+                q["bm25_scores"][0] / max(1, len(normal(q["question"]).split())),
+                max(c[0] for c in r),
+                max(max((v[0] for v in c[3]), default=-10) for c in r),
+                max(c[1] for c in r),
+            ]
+        )
         y.append(label == "ANSWERABLE")
     return np.array(x), np.array(y, float)
 
@@ -64,25 +85,48 @@ def main() -> None:
     ap.add_argument("--features", type=Path, required=True)
     ap.add_argument("--pack", type=Path, required=True)
     args = ap.parse_args()
-    sets, found = json.load(lzma.open(args.pack / "eval.json.xz")), json.load(lzma.open(args.features))
+    sets, found = (
+        json.load(lzma.open(args.pack / "eval.json.xz")),
+        json.load(lzma.open(args.features)),
+    )
     squad = {d: choices(sets, found, "squad2", holds, d) for d in (3, 5, 10)}
     sample = {d: choices(sets, found, "sample", same, d) for d in (5, 10)}
     rgb = choices(sets, found, "rgb", holds, 10)
     for label, w in WEIGHTS.items():
-        print(f"{label:20}", *(f"squad2 top{d} {accuracy(r, w)}" for d, r in squad.items()), *(f"sample top{d} {accuracy(r, w)} @2 {accuracy(r, w, k=2)} @3 {accuracy(r, w, k=3)}" for d, r in sample.items()),
-              *(f"rgb {c} {accuracy(rgb, w, c)}" for c in ("noise_0.0", "noise_0.4", "noise_0.8")))
+        print(
+            f"{label:20}",
+            *(f"squad2 top{d} {accuracy(r, w)}" for d, r in squad.items()),
+            *(
+                f"sample top{d} {accuracy(r, w)} @2 {accuracy(r, w, k=2)} @3 {accuracy(r, w, k=3)}"
+                for d, r in sample.items()
+            ),
+            *(f"rgb {c} {accuracy(rgb, w, c)}" for c in ("noise_0.0", "noise_0.4", "noise_0.8")),
+        )
     data = {n: confidence(sets, found, n) for n in SETS}
-    for label, cols in (("cosine", [0]), ("cosine, BM25", [0, 1]), ("answerable", [2]), ("cosine, answerable", [0, 2]), ("all", [0, 1, 2, 3, 4])):
-        within = {n: round(float(np.mean([crossfit(x[:, cols], y, seed=s) for s in range(5)])), 4) for n, (x, y) in data.items()}
+    for label, cols in (
+        ("cosine", [0]),
+        ("cosine, BM25", [0, 1]),
+        ("answerable", [2]),
+        ("cosine, answerable", [0, 2]),
+        ("all", [0, 1, 2, 3, 4]),
+    ):
+        within = {
+            n: round(float(np.mean([crossfit(x[:, cols], y, seed=s) for s in range(5)])), 4)
+            for n, (x, y) in data.items()
+        }
         across = {}
         for n in SETS:
             rng = np.random.default_rng(0)
             take = {m: rng.integers(0, len(data[m][1]), 400) for m in SETS if m != n}
             x = np.concatenate([data[m][0][t][:, cols] for m, t in take.items()])
-            w = logistic((x - x.mean(0)) / x.std(0), np.concatenate([data[m][1][t] for m, t in take.items()]))
+            w = logistic(
+                (x - x.mean(0)) / x.std(0), np.concatenate([data[m][1][t] for m, t in take.items()])
+            )
             z = np.c_[(data[n][0][:, cols] - x.mean(0)) / x.std(0), np.ones(len(data[n][1]))] @ w
             across[n] = round(auroc(z[data[n][1] == 1], z[data[n][1] == 0]), 4)
-        print(f"AUROC {label:20} fitted within each set (5-fold) {within}   fitted on the other sets {across}")
+        print(
+            f"AUROC {label:20} fitted within each set (5-fold) {within}   fitted on the other sets {across}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Quire answers questions about a book, only from its pages, with verbatim citations.
 
-    async with Library.open() as library:
-        await library.ingest("docs")
-        answer = await library.ask("How do nodes communicate?")
+async with Library.open() as library:
+    await library.ingest("docs")
+    answer = await library.ask("How do nodes communicate?")
 """
 
 from __future__ import annotations

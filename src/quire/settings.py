@@ -275,9 +275,7 @@ def load_settings(**overrides: Any) -> Settings:
 
     Raises `InvalidSetting` with one line that names the variable.
     """
-    given = {
-        variable_of(name): value for name, value in overrides.items() if value is not None
-    }
+    given = {variable_of(name): value for name, value in overrides.items() if value is not None}
     try:
         return Settings(**given)
     except ValidationError as error:

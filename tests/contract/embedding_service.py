@@ -86,7 +86,7 @@ async def embedding_service() -> AsyncIterator[Service]:
         uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off")
     )
     task = asyncio.create_task(server.serve())
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110 - uvicorn offers no event to wait for
         await asyncio.sleep(0.005)
     port = server.servers[0].sockets[0].getsockname()[1]
     service.url = f"http://127.0.0.1:{port}"

@@ -1,4 +1,5 @@
 /** Screenshots of the main states, into docs/img: `npm run shots [-- name …]`. */
+import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,6 +36,7 @@ async function shot(name, options, steps) {
   await steps(page);
   await page.waitForTimeout(350);
   await page.screenshot({ path: join(target, `${name}.png`) });
+  spawnSync("pngquant", ["--force", "--ext", ".png", "--quality", "80-98", join(target, `${name}.png`)]);
   console.log(`${name}.png`);
   await context.close();
 }

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import FastAPI
 
 from quire import __version__
-from quire.api import documentation, errors, mcp, pages
+from quire.api import documentation, errors, mcp, pages, reference
 from quire.api.bodies import BodyLimitMiddleware, JsonByDefaultMiddleware
 from quire.api.headers import HeadersMiddleware
 from quire.api.origins import CorsMiddleware, LoopbackHostMiddleware
@@ -48,7 +48,14 @@ def create_app(settings: Settings) -> FastAPI:
             async with serving(app, library):
                 yield
 
-    app = FastAPI(title="Quire", version=__version__, description=DESCRIPTION, lifespan=lifespan)
+    app = FastAPI(
+        title="Quire",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
     app.state.stopping = asyncio.Event()
     app.state.slots = Slots(settings.max_requests)
     errors.install(app)
@@ -57,6 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
     mcp.install(app)
     pages.install(app)
     documentation.install(app)
+    reference.install(app)
     # the last one added is the outermost
     app.add_middleware(JsonByDefaultMiddleware)
     app.add_middleware(BodyLimitMiddleware, max_bytes=settings.max_body_bytes)

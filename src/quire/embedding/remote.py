@@ -160,9 +160,7 @@ class RemoteEmbedder(ABC):
             try:
                 import httpx
             except ModuleNotFoundError as error:
-                raise MissingExtra(
-                    f"the embedder {self.name}", self.name.split("/")[0]
-                ) from error
+                raise MissingExtra(f"the embedder {self.name}", self.name.split("/")[0]) from error
             self._client = httpx.AsyncClient(
                 base_url=self._base_url,
                 timeout=self._timeout,

@@ -62,8 +62,13 @@ class PieceMaker:
         rendered = self._render(block, raw) if title is None else title
         return self._piece(block, start, end, rendered, 0, raw)
 
-    def sized(self, block: Block, piece: Piece | None, room: int, prefix: str) -> Iterator[Piece]:
-        """The piece with its size, or smaller ones when it and `prefix` overflow a chunk."""
+    def sized(
+        self, block: Block, piece: Piece | None, room: int, lead: int, prefix: str
+    ) -> Iterator[Piece]:
+        """The piece with its size, or smaller ones when it and `prefix` overflow a chunk.
+
+        `lead` is the size of what leads to the block; its parts leave room for that.
+        """
         if piece is not None:
             size = self.size(piece.words, block.end - block.start)
             if size <= room or self._fits_alone(piece.words, size, prefix):

@@ -163,7 +163,7 @@ class _Splitter:
                 return [draft]
         prefix = self.prefix(index)
         room = max(16, self.budget.full - spent)
-        pieces = []
+        pieces = list[Piece]()
         lead = 0
         for block, whole in zip(blocks, wholes, strict=True):
             pieces.extend(self._maker.sized(block, whole, room, lead, prefix))

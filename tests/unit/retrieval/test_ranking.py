@@ -14,8 +14,8 @@ def hit(name: str, angle: float, score: float, **fields: object) -> Hit:
     return Hit(make_chunk(name, **fields), score, vector)
 
 
-def names(found: Candidates, weights: Weights = Weights(), query: str = "robot arm") -> list[str]:
-    ranked = rank(found, query=query, vector=QUERY, weights=weights)
+def names(found: Candidates, weights: Weights | None = None) -> list[str]:
+    ranked = rank(found, query="robot arm", vector=QUERY, weights=weights or Weights())
     return [candidate.chunk.text for candidate in ranked]
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.sse import EventSourceResponse
 
 from quire.api.dependencies import ChatCaller, LibraryDependency, Slot
-from quire.api.errors import GUARDED
+from quire.api.errors import GUARDED, responses
 from quire.api.openai import (
     BookModel,
     BookModelList,
@@ -47,7 +47,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
     "/chat/completions",
     response_model=Completion,
     dependencies=[Slot],
-    responses={**STREAM, **failures(*GUARDED, 404, 409, 422)},
+    responses={**STREAM, **failures(*GUARDED, 404, 409, 422), **responses(413)},
 )
 async def completions(
     body: CompletionRequest, request: Request, library: LibraryDependency, caller: ChatCaller
