@@ -9,12 +9,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 export QUIRE_HOME ?= $(CURDIR)/.quire
 
-.PHONY: help setup demo test test-fast lint typecheck format docs eval-gate bench web constraints clean
+.PHONY: help setup demo test test-fast lint typecheck format docs eval-gate bench web web-test browser-test constraints clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.done web ## everything `demo` and `test` need; fast when nothing changed
+setup: $(VENV)/.done web ## everything `demo` needs; fast when nothing changed
 
 $(VENV)/.done: pyproject.toml constraints.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" bash scripts/setup.sh
@@ -24,8 +24,8 @@ demo: setup ## ingest the sample book and serve it on http://127.0.0.1:8000
 	@"$(BIN)/quire" demo --port $(PORT)
 
 test: setup lint typecheck ## all checks and all tests
-	@"$(BIN)/python" -m pytest
-	@$(MAKE) --no-print-directory web-test
+	@"$(BIN)/python" -m pytest -n 2 --dist loadgroup
+	@$(MAKE) --no-print-directory web-test browser-test
 
 test-fast: $(VENV)/.done ## unit tests only
 	@"$(BIN)/python" -m pytest tests/unit
@@ -54,10 +54,13 @@ bench: setup ## benchmarks, as ratios in one run
 
 web: web/dist/.done ## build the page and the widget into the package
 
-web-test: web ## unit tests of the page and the widget
-	@cd web && npm test --silent
+web-test: web ## types and unit tests of the page and the widget
+	@cd web && npm run check --silent && npm test --silent
 
-web/dist/.done: $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
+browser-test: setup ## the page and the widget in a real browser
+	@bash scripts/browser_test.sh
+
+web/dist/.done: $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find web/src web/public -type f 2>/dev/null) scripts/build_web.sh
 	@bash scripts/build_web.sh
 	@mkdir -p web/dist && touch "$@"
 

