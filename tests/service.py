@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +58,7 @@ def settings_in(folder: Path, **values: Any) -> Settings:
 
 
 @asynccontextmanager
-async def running(app: FastAPI) -> AsyncIterator[None]:
+async def running(app: FastAPI) -> AsyncGenerator[None]:
     """The application's life in a task of its own, as a server gives it one."""
     started, stop = asyncio.Event(), asyncio.Event()
 
@@ -84,7 +84,7 @@ async def running(app: FastAPI) -> AsyncIterator[None]:
 @asynccontextmanager
 async def open_service(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, *books: Path
-) -> AsyncIterator[Service]:
+) -> AsyncGenerator[Service]:
     """The application over these books, with a client that speaks to it without a socket."""
     index = MemoryIndex()
 

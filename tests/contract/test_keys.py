@@ -107,8 +107,9 @@ async def test_the_sites_of_keys_in_force(keys: Keys) -> None:
 async def test_a_key_that_makes_no_sense_is_refused(
     keys: Keys, values: dict[str, Any], field: str
 ) -> None:
+    named: dict[str, Any] = {"name": "x", **values}
     with pytest.raises(InvalidRequest) as refused:
-        await keys.create(**{"name": "x", **values})
+        await keys.create(**named)
     assert refused.value.field == field
 
 

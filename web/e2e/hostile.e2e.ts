@@ -74,8 +74,8 @@ async function run(page: Page, tag: "quire-app" | "quire-widget", from: number, 
 
 browserTests("hostile answers", () => {
   for (const csp of [true, false]) {
-    test(`${ANSWERS} in the page${csp ? "" : ", without the help of the CSP"}`, { timeout: 600_000 }, async () => {
-      const answers = csp ? ANSWERS : Math.min(ANSWERS, 200);
+    const answers = csp ? ANSWERS : Math.min(ANSWERS, 200);
+    test(`${answers} in the page${csp ? "" : ", without the help of the CSP"}`, { timeout: 600_000 }, async () => {
       const stub = await startStub({ delay: 0, csp });
       const page = await visit(stub.url);
       const foreign = await watch(page, [stub.url]);
@@ -85,6 +85,11 @@ browserTests("hostile answers", () => {
       expect(foreign).toEqual([]);
       expect(stub.state.requests.filter((request) => request.path === "/chat/stream")).toHaveLength(answers);
       expect(new URL(page.url()).origin).toBe(stub.url);
+      if (!csp) {
+        // The watch itself: it must notice what it is there to notice.
+        await page.evaluate(() => void (new Image().src = "https://evil.example/control.png"));
+        await expect.poll(() => foreign).toContain("https://evil.example/control.png");
+      }
       await stub.close();
     });
   }

@@ -50,8 +50,9 @@ const ask = async (page, question, wait = true) => {
 };
 const QUESTION = "What does transient local durability do?";
 
-await shot("welcome", {}, async () => {});
-await shot("welcome-dark", { colorScheme: "dark" }, async () => {});
+const examples = (page) => page.locator(".examples button").first().waitFor();
+await shot("welcome", {}, examples);
+await shot("welcome-dark", { colorScheme: "dark" }, examples);
 await shot("answer", {}, async (page) => ask(page, QUESTION));
 await shot("answer-dark", { colorScheme: "dark" }, async (page) => ask(page, QUESTION));
 await shot("citation", {}, async (page) => {
@@ -89,7 +90,7 @@ await shot("server-away", {}, async (page) => {
   await page.getByText("can’t be reached").waitFor();
 });
 const phone = { width: 390, height: 844, hasTouch: true, isMobile: true };
-await shot("phone-welcome", phone, async () => {});
+await shot("phone-welcome", phone, examples);
 await shot("phone-answer", phone, async (page) => ask(page, QUESTION));
 await shot("phone-citation", phone, async (page) => {
   await ask(page, QUESTION);

@@ -18,6 +18,7 @@ _EXPLICIT = re.compile(
 )
 _CONTAINER = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _ITEM = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_MAYBE_NESTED = re.compile(r"(?:^|[>*+.)-])[ \t]*#{1,6}[ \t]", re.MULTILINE)
 _MAX_NESTING = 5
 _ASCII_REMOVED = re.compile(r"[^A-Za-z0-9_ -]")
 _LETTER_SYMBOLS = (("\u24b6", "\u24e9"), ("🄰", "🅉"), ("🅐", "🅩"), ("🅰", "🆉"))
@@ -49,13 +50,13 @@ def anchors(
             anchor = style(title, explicit)
             hidden = block.level == 1 and layout in ("docusaurus", "plain") and not explicit
             found[index] = Anchored(" ".join(title.split()), "" if hidden else anchor)
-        elif (
-            not restructured
-            and block.kind in ("quote", "item")
-            and text.find("#", block.start, block.end) >= 0
-        ):
-            for nested in nested_headings(text[block.start : block.end]):
-                style(*split_explicit(nested))
+        elif block.kind in ("quote", "item") and not restructured:
+            if text.find("# ", block.start, block.end) < 0:
+                continue
+            inside = text[block.start : block.end]
+            if _MAYBE_NESTED.search(inside):
+                for nested in nested_headings(inside):
+                    style(*split_explicit(nested))
     return found
 
 

@@ -9,13 +9,20 @@ from quire.ingestion.pages import Page
 SEPARATOR = " > "
 
 
-def breadcrumb(book: Book, page: Page, section_path: tuple[str, ...]) -> str:
-    """Titles of the page's folders, the page and its sections; neighbours that repeat go."""
-    titles: list[str] = []
-    folder = page.place.prefix.rstrip("/")
-    for name in page.place.folders:
-        folder = f"{folder}/{name}" if folder else name
-        titles.append(book.folder_titles.get(folder) or title_from_name(name))
-    titles += [page.title, *section_path]
-    kept = [title for at, title in enumerate(titles) if at == 0 or title != titles[at - 1]]
-    return SEPARATOR.join(kept)
+class Trail:
+    """The breadcrumbs of one page."""
+
+    def __init__(self, book: Book, page: Page) -> None:
+        """Name the page's folders: by what they say of themselves, else by their names."""
+        titles: list[str] = []
+        folder = page.place.prefix.rstrip("/")
+        for name in page.place.folders:
+            folder = f"{folder}/{name}" if folder else name
+            titles.append(book.folder_titles.get(folder) or title_from_name(name))
+        self._titles = [*titles, page.title]
+
+    def to(self, section_path: tuple[str, ...]) -> str:
+        """Folders, page and sections; neighbours with the same title are named once."""
+        titles = [*self._titles, *section_path]
+        kept = [title for at, title in enumerate(titles) if at == 0 or title != titles[at - 1]]
+        return SEPARATOR.join(kept)

@@ -63,8 +63,10 @@ def letters_weight(text: str, language: str) -> float:
     """Tokens per letter for a page, from its language and its commonest words."""
     if not language.lower().startswith("en"):
         return _FOREIGN
-    sample = text[:20_000].lower()
-    english = sum(sample.count(word) for word in _ENGLISH_WORDS)
+    sample = text[:8_000].lower()
+    english = sum([sample.count(word) for word in _ENGLISH_WORDS])
+    if english > 24:
+        return _ENGLISH
     foreign = sum(sample.count(word) for word in _FOREIGN_WORDS)
     return _FOREIGN if foreign > 2 * english + 3 else _ENGLISH
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-_MARKUP = re.compile(r"[*_`\[\]<>{}&\\~$^]|!\[|https?:")
+_MARKUP = re.compile(r"[*_`\[\]<>{}&\\~$^]")
+_BESIDES_CODE = re.compile(r"[*_\[\]<>{}&\\~$^]|``")
 _CODE = re.compile(r"(?<![\\`])(`{1,3})(?!`)(.{1,2000}?)(?<!`)\1(?!`)", re.DOTALL)
 _HELD = re.compile("\ue000(\\d+)\ue001")
 _IMAGE = re.compile(
@@ -67,6 +68,8 @@ def _without_markup(text: str, mdx: bool) -> str:
         held.append(code)
         return f"\ue000{len(held) - 1}\ue001"
 
+    if not _BESIDES_CODE.search(text):
+        return text.replace("`", "")
     if "`" in text:
         text = _CODE.sub(hold, text)
     if "<" in text or "{/*" in text:

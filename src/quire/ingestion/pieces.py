@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from quire.ingestion.blocks import Block, Kind
 from quire.ingestion.budget import Budget
 from quire.ingestion.inline import words
 from quire.ingestion.pages import Page
-from quire.ingestion.rendering import Inline, render
+from quire.ingestion.rendering import Inline, item_words, render
 from quire.ingestion.sentences import line_ranges, sentence_ranges
 from quire.ingestion.tags import TagScanner
 
@@ -19,13 +19,15 @@ _CHARACTERS = 32
 """Characters of what has words that weigh as one token at least."""
 _MAX_WHOLE = 6_000
 """Blocks longer than this are cut before they are rendered."""
+_LEADS = (":", "：")
 _CODE: frozenset[Kind] = frozenset({"fence", "code", "math"})
 _LINED: frozenset[Kind] = frozenset(
     {"fence", "code", "math", "table", "quote", "html", "esm", "comment"}
 )
 
 
-class Piece(NamedTuple):
+@dataclass(slots=True)
+class Piece:
     """A range of the page's text, the words that are embedded for it, and their size."""
 
     kind: Kind
@@ -59,8 +61,14 @@ class PieceMaker:
         if end - start > _MAX_WHOLE:
             return None
         raw = self._text[start:end]
-        rendered = self._render(block, raw) if title is None else title
-        return self._piece(block, start, end, rendered, 0, raw)
+        kind = block.kind
+        if kind == "paragraph":
+            said = self._inline(raw)
+            return Piece(kind, start, end, said, 0, said.endswith(_LEADS), False, raw[0] in " \t")
+        if kind == "item":
+            return Piece(kind, start, end, item_words(raw, self._inline), 0, False, False, True)
+        said = self._render(block, raw) if title is None else title
+        return self._piece(block, start, end, said, 0, raw)
 
     def sized(
         self, block: Block, piece: Piece | None, room: int, lead: int, prefix: str
@@ -72,7 +80,8 @@ class PieceMaker:
         if piece is not None:
             size = self.size(piece.words, block.end - block.start)
             if size <= room or self._fits_alone(piece.words, size, prefix):
-                yield piece._replace(size=size)
+                piece.size = size
+                yield piece
                 return
         text = self._text
         header = ""
@@ -119,7 +128,7 @@ class PieceMaker:
         if kind == "heading":
             opens = True
         elif kind == "paragraph":
-            opens = rendered.endswith((":", "：")) and end == block.end
+            opens = rendered.endswith(_LEADS) and end == block.end
         elif kind == "admonition":
             opens = bool(block.info)
             closes = not opens

@@ -51,7 +51,7 @@ def render(
     if kind == "table":
         return _table(text, header, inline)
     if kind == "item":
-        return "- " + inline(_ITEM_MARK.sub("", text, count=1))
+        return item_words(text, inline)
     if kind == "heading":
         return inline(_HASHES.sub("", _UNDERLINE.sub("", text)))
     if kind == "admonition":
@@ -63,6 +63,12 @@ def render(
     if kind == "footnote":
         return inline(_FOOTNOTE.sub("", text, count=1))
     return inline(_TAB_LABEL.sub(r"\1: ", _VERBATIM.sub(" ", text)))
+
+
+def item_words(text: str, inline: Inline) -> str:
+    """The words of a list item after a dash, whatever its mark was."""
+    found = _ITEM_MARK.match(text)
+    return "- " + inline(text[found.end() :] if found else text)
 
 
 def plain_text(markdown: str, *, mdx: bool = False) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from quire.books import Book
-from quire.ingestion.breadcrumbs import breadcrumb
+from quire.ingestion.breadcrumbs import Trail
 from quire.ingestion.budget import Budget, letters_weight
 from quire.ingestion.identity import LessonKeys, chunk_ids, parent_id, sha256
 from quire.ingestion.packing import pack
@@ -20,6 +20,8 @@ SPLITTING_VERSION = 1
 
 MIN_CHARACTERS = 10
 _TINY_WORDS = 10
+_MAX_WIDTH = 10
+"""Characters per token that no text reaches; more of them are not estimated, only split."""
 _MAX_SECTION = 8_000
 """Characters up to which a section may be one chunk (most of them may be a comment)."""
 
@@ -35,12 +37,13 @@ class PageChunks:
 class _Draft:
     """A chunk in the making: pieces of the page, and the section it counts as."""
 
-    __slots__ = ("pieces", "section", "size", "whole", "word_count")
+    __slots__ = ("pieces", "range", "section", "size", "whole", "word_count")
 
     def __init__(self, section: int, pieces: list[Piece], size: int) -> None:
         self.section = section
         self.pieces = pieces
         self.size = size
+        self.range: tuple[int, int] | None = None  # in the file, once asked for
         self.whole = False  # all of its section
         self.word_count = 0
         for piece in pieces:
@@ -52,6 +55,7 @@ class _Draft:
         if other.word_count > self.word_count:
             self.section = other.section
         self.pieces.extend(other.pieces)
+        self.range = None
         self.size += other.size
         self.whole = self.whole and other.whole
         self.word_count += other.word_count
@@ -154,8 +158,9 @@ class _Splitter:
             wholes[0] = self._maker.whole(blocks[0], title)
         pieces = [piece for piece in wholes if piece is not None]
         length = blocks[-1].end - blocks[0].start
-        if len(pieces) == len(blocks) and length < _MAX_SECTION:
-            words = "\n".join([piece.words for piece in pieces if piece.words])
+        words = "\n".join([piece.words for piece in pieces if piece.words])
+        may_fit = length < _MAX_SECTION and len(words) < self.budget.limit * _MAX_WIDTH
+        if may_fit and len(pieces) == len(blocks):
             draft = _Draft(index, pieces, self._maker.size(words, length))
             total = draft.size + spent
             if total <= self.budget.full:
@@ -235,6 +240,11 @@ class _Splitter:
 
     def range(self, draft: _Draft) -> tuple[int, int]:
         """The draft's range in the file, stripped."""
+        if draft.range is None:
+            draft.range = self._stripped_range(draft)
+        return draft.range
+
+    def _stripped_range(self, draft: _Draft) -> tuple[int, int]:
         page = self.page
         text = page.text
         start, end = draft.pieces[0].start, draft.pieces[-1].end
@@ -266,6 +276,7 @@ class _Assembly:
         ids = chunk_ids(scope, hashes)
         parent = parent_id(scope)
         lines = _line_numbers(page.source, ranges)
+        trail = Trail(self._book, page)
         now = utc_now()
         chunks: list[Chunk] = []
         for index, (text, (start, end)) in enumerate(zip(texts, ranges, strict=True)):
@@ -283,7 +294,7 @@ class _Assembly:
                     page_title=page.title,
                     section_title=section.title,
                     section_path=section.path,
-                    breadcrumb=breadcrumb(self._book, page, section.path),
+                    breadcrumb=trail.to(section.path),
                     source_url=_url(page, section),
                     language=page.language,
                     hardware_tier=page.hardware_tier,

@@ -113,7 +113,7 @@ async def scroll(name: str, body: dict[str, Any]) -> Response:
     records, following = await memory.scroll(
         name, wanted.filter, limit=wanted.limit or 10, offset=wanted.offset, with_payload=True
     )
-    return ok(models.ScrollResult(points=records, next_page_offset=following))
+    return ok({"points": records, "next_page_offset": following})
 
 
 @app.post("/collections/{name}/points/count")

@@ -117,9 +117,10 @@ def ingested(cluster: Cluster) -> dict[str, Any]:
     assert made.status_code == 202, made.text
     again = cluster.apis[1].post("/ingestion/jobs", json=body, headers=headers)
     assert again.json()["job_id"] == made.json()["job_id"]
+    job: dict[str, Any] = {}
     for _ in range(600):
         job = cluster.apis[1].get(made.headers["location"], headers=cluster_key(headers)).json()
-        if job["status"] not in ("queued", "running"):
+        if job.get("status") not in ("queued", "running"):
             break
         time.sleep(1.2)  # the key may ask so often
     assert job["status"] == "completed", job

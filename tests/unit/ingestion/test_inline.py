@@ -44,4 +44,4 @@ def test_headings_keep_expressions_and_slugs_keep_blanks() -> None:
 
 
 def test_private_characters_in_a_page_are_harmless() -> None:
-    assert words("a \ue0007\ue001 `b`") == "a b"
+    assert words("a \ue0007\ue001 `b` *c*") == "a b c"

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from quire.evaluation.benchmarks.curves import growth_chart
+from quire.evaluation.benchmarks.machine import peak_memory_mb, this_machine
+from quire.evaluation.benchmarks.results import Benchmark, BenchmarkReport, Stopwatch, figure
+
+
+def test_a_figure_is_held_against_an_earlier_one_of_the_same_run() -> None:
+    benchmark = Benchmark("ingest", "book")
+    benchmark.add("whole book", 10.0, "s")
+    benchmark.add("again", 0.5, "s", against="whole book")
+    benchmark.add("alone", 1.0, "s", against="not measured")
+    assert [row.ratio for row in benchmark.rows] == [None, 0.05, None]
+
+
+def test_latencies_are_told_in_milliseconds_with_their_tail() -> None:
+    benchmark = Benchmark("search", "book")
+    benchmark.add_latencies("search", [0.001] * 98 + [0.1, 0.1])
+    assert [(row.what, round(row.value)) for row in benchmark.rows] == [
+        ("search p50", 1),
+        ("search p99", 100),
+    ]
+
+
+def test_markdown_names_the_machine_and_the_ratios() -> None:
+    benchmark = Benchmark("ingest", "book")
+    benchmark.add("whole book", 10.0, "s")
+    benchmark.add("again", 0.5, "s", against="whole book")
+    text = BenchmarkReport(this_machine(), [benchmark]).markdown()
+    assert text.startswith("Machine: ")
+    assert "| again | 0.5 s | 0.05 × whole book |" in text
+
+
+def test_growth_is_drawn_from_the_latencies() -> None:
+    benchmark = Benchmark("growth", "synthetic")
+    for size, value in ((1_000, 0.001), (100_000, 0.01)):
+        benchmark.add(f"disk at {size:,}", 1.0, "MB")
+        benchmark.add_latencies(f"hybrid search at {size:,}", [value])
+    svg = growth_chart(benchmark)
+    assert svg.count("<polyline") == 2
+    assert "100k" in svg
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(12_345.6, "12,346"), (3.14159, "3.14"), (0.00123, "0.00123")]
+)
+def test_figures_have_three_digits(value: float, text: str) -> None:
+    assert figure(value) == text
+
+
+def test_the_machine_is_described() -> None:
+    machine = this_machine()
+    assert machine.cores >= 1
+    assert machine.python in machine.line()
+    assert peak_memory_mb() >= 0
+
+
+def test_a_stopwatch_measures_a_block() -> None:
+    with Stopwatch() as watch:
+        pass
+    assert 0 <= watch.seconds < 1
