@@ -15,6 +15,7 @@ MAX_EVENTS = 20_000
 
 _INTEGER = re.compile(r"[-+]?\d{1,18}\Z")
 _FLOAT = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d{1,3})?\Z")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONSTANTS: dict[str, bool | None] = {
     "": None,
     "~": None,
@@ -71,30 +72,29 @@ def _document(events: Iterator[Any], *, lenient: bool) -> Any:
         line = event.start_mark.line if event.start_mark else None
         if count > MAX_EVENTS:
             raise YamlRefused(f"more than {MAX_EVENTS} YAML events", line)
-        if isinstance(event, kinds.AliasEvent):
+        kind: Any = type(event)
+        if kind is kinds.ScalarEvent:
+            _check_node(event, line, lenient)
+            _add(stack, _scalar(event), line, lenient)
+        elif kind is kinds.SequenceStartEvent or kind is kinds.MappingStartEvent:
+            _check_node(event, line, lenient)
+            if len(stack) > MAX_DEPTH:
+                raise YamlRefused(f"nested deeper than {MAX_DEPTH} levels", line)
+            value: list[Any] | dict[str, Any] = [] if kind is kinds.SequenceStartEvent else {}
+            _add(stack, value, line, lenient)
+            stack.append((value, []))
+        elif kind is kinds.SequenceEndEvent or kind is kinds.MappingEndEvent:
+            stack.pop()
+        elif kind is kinds.AliasEvent:
             if not lenient:
                 raise YamlRefused("aliases are not allowed", line)
             _add(stack, None, line, lenient)
-            continue
-        if isinstance(event, kinds.NodeEvent):
-            _check_node(event, line, lenient=lenient)
-        if isinstance(event, kinds.ScalarEvent):
-            _add(stack, _scalar(event), line, lenient)
-        elif isinstance(event, kinds.SequenceStartEvent | kinds.MappingStartEvent):
-            if len(stack) > MAX_DEPTH:
-                raise YamlRefused(f"nested deeper than {MAX_DEPTH} levels", line)
-            value: list[Any] | dict[str, Any]
-            value = [] if isinstance(event, kinds.SequenceStartEvent) else {}
-            _add(stack, value, line, lenient)
-            stack.append((value, []))
-        elif isinstance(event, kinds.SequenceEndEvent | kinds.MappingEndEvent):
-            stack.pop()
-        elif isinstance(event, kinds.DocumentStartEvent) and root:
+        elif kind is kinds.DocumentStartEvent and root:
             raise YamlRefused("more than one YAML document", line)
     return root[0] if root else None
 
 
-def _check_node(event: Any, line: int | None, *, lenient: bool) -> None:
+def _check_node(event: Any, line: int | None, lenient: bool) -> None:
     if lenient:
         return
     if event.anchor is not None:
@@ -127,6 +127,8 @@ def _add(
 def _scalar(event: Any) -> Any:
     value: str = event.value
     if not event.implicit[0]:  # quoted or block scalar
+        if not value.isascii() and _SURROGATE.search(value):
+            raise YamlRefused("an escape that is no character", event.start_mark.line)
         return value
     if value in _CONSTANTS:
         return _CONSTANTS[value]

@@ -61,6 +61,11 @@ def title_from_name(name: str) -> str:
     return _words(_PREFIX.sub("", name, count=1) or name)
 
 
+def clean_title(title: str) -> str | None:
+    """A title without what can't be stored; None when nothing is left."""
+    return title.encode("utf-8", "ignore").decode("utf-8").strip() or None
+
+
 def _words(name: str) -> str:
     words = re.sub(r"[-_\s]+", " ", name).strip()
     return words[:1].upper() + words[1:]
@@ -77,7 +82,7 @@ def _label(folder: Path, names: list[str], root: Path) -> str | None:
             return None
         if isinstance(loaded, dict):
             label: Any = cast("dict[str, Any]", loaded).get("label")
-            return label.strip() or None if isinstance(label, str) else None
+            return clean_title(label) if isinstance(label, str) else None
     return None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quire.cli.demo import sample_book
-from quire.cli.eval import progress_bar
+from quire.cli.eval import progress_bar, write
 from quire.cli.terminal import HomeOption, JsonFlag, err, escape, out, print_json, run, settings_of
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def growth(
     if chart:
         from quire.evaluation.benchmarks.curves import growth_chart
 
-        chart.write_text(growth_chart(report.benchmarks[0]), encoding="utf-8")
+        write(chart, growth_chart(report.benchmarks[0]))
     show(report, markdown=markdown, as_json=as_json)
 
 
@@ -174,7 +174,7 @@ def show(report: BenchmarkReport, *, markdown: Path | None, as_json: bool) -> No
     from quire.evaluation.benchmarks.results import figure, ratio_of
 
     if markdown:
-        markdown.write_text(report.markdown(), encoding="utf-8")
+        write(markdown, report.markdown())
     if as_json:
         print_json(report.as_json())
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from quire.cli.eval import progress_bar
+from quire.cli.eval import progress_bar, write
 from quire.cli.terminal import HomeOption, JsonFlag, escape, fail, out, print_json, run, settings_of
 from quire.errors import InvalidRequest
 
@@ -56,8 +56,7 @@ def calibrate(
     fitted = run(work(), as_json=as_json)
     embedder = fitted.calibration.embedder
     path = output or settings.home / "calibrations" / f"{embedder}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(fitted.calibration.to_json(), encoding="utf-8")
+    write(path, fitted.calibration.to_json())
     if as_json:
         print_json({**fitted.as_json(), "output": str(path)})
     else:

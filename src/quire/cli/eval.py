@@ -21,7 +21,7 @@ from quire.cli.terminal import (
     run,
     settings_of,
 )
-from quire.errors import NotFound, QuireError
+from quire.errors import InvalidRequest, NotFound, QuireError
 
 if TYPE_CHECKING:
     from quire.evaluation.coverage import Coverage
@@ -197,7 +197,7 @@ def report(
     store = Runs(settings_of(home=home).home)
     chosen = checked(lambda: store.load(saved_run), as_json=False)
     path = output or Path(f"{chosen.name}.html")
-    path.write_text(render(chosen), encoding="utf-8")
+    write(path, render(chosen))
     out.print(f"wrote {escape(str(path))}")
 
 
@@ -242,14 +242,14 @@ def gate(
     results = run(work(), as_json=as_json)
     if update_baseline:
         updated = results.baseline(previous)
-        stored.write_text(updated.to_json(), encoding="utf-8")
+        write(stored, updated.to_json())
         err.print(f"stored the baseline in {escape(str(stored))}")
         previous = updated
     verdict = results.judged(previous)
     if junit:
-        junit.write_text(gate_reports.junit(verdict, book=book.name), encoding="utf-8")
+        write(junit, gate_reports.junit(verdict, book=book.name))
     if markdown:
-        markdown.write_text(gate_reports.markdown(verdict, book=book.name), encoding="utf-8")
+        write(markdown, gate_reports.markdown(verdict, book=book.name))
     if as_json:
         print_json(verdict.as_json())
     else:
@@ -337,12 +337,21 @@ def finish(done: Run, settings: Settings, *, html: Path | None, as_json: bool) -
 
     saved = Runs(settings.home).save(done)
     if html:
-        html.write_text(render(done), encoding="utf-8")
+        write(html, render(done))
     if as_json:
         print_json({**done.summary(), "run": str(saved)})
         return
     out.print(run_table(done))
     out.print(f"[dim]saved as {escape(saved.stem)}[/]")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, making its folder; a path that can't be written ends the command."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail(InvalidRequest(f"can't write {path}: {error.strerror}"))
 
 
 def model_flags(model: str | None) -> dict[str, str]:

@@ -40,6 +40,9 @@ def ingest(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be done.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay and ingest again whenever a page is saved.")
+    ] = False,
     home: HomeOption = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -50,6 +53,9 @@ def ingest(
         show_plan(settings, path, book_id=book_id, mode=chosen, as_json=as_json)
         return
     job = ingest_book(settings, path, book_id=book_id, mode=chosen, as_json=as_json)
+    if watch:
+        watch_book(settings, path, book_id=book_id, as_json=as_json)
+        return
     nothing = job.files_discovered == job.chunks_deleted == 0
     if nothing and not as_json:
         err.print(
@@ -108,6 +114,35 @@ def ingest_book(
     else:
         show_job(job)
     return job
+
+
+def watch_book(settings: Settings, path: Path, *, book_id: str | None, as_json: bool) -> None:
+    """Ingest after every change, once the files have been quiet for a second; until Ctrl-C."""
+    import time
+
+    from quire.books import discover, load_book
+
+    def look() -> frozenset[tuple[str, int, int]]:
+        files = discover(load_book(path, book_id=book_id))
+        return frozenset((file.source_file, file.size, file.mtime_ns) for file in files)
+
+    err.print("[dim]watching; stop with Ctrl-C[/]")
+    try:
+        seen = look()
+        while True:
+            time.sleep(1.0)
+            now = look()
+            if now == seen:
+                continue
+            quiet = False
+            while not quiet:
+                time.sleep(1.0)
+                later = look()
+                quiet, now = later == now, later
+            seen = now
+            ingest_book(settings, path, book_id=book_id, mode="incremental", as_json=as_json)
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
 
 
 def show_job(job: IngestionJob) -> None:

@@ -15,6 +15,7 @@ LOWER_IS_BETTER = frozenset(
         "false_answer_rate",
         "false_refusal_rate",
         "ece",
+        "failed",
         "latency_ms_p50",
         "latency_ms_p95",
         "tokens",

@@ -121,14 +121,14 @@ def _from_jsonl(path: Path, pages: Path) -> Corpus:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    with path.open(encoding="utf-8") as stream:
+    with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
             try:
                 row = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InvalidRequest(f"{path}:{number}: is not JSON: {error.msg}") from error
+            except (json.JSONDecodeError, UnicodeDecodeError) as error:
+                raise InvalidRequest(f"{path}:{number}: is not JSON: {error}") from error
             if not isinstance(row, dict):
                 raise InvalidRequest(f"{path}:{number}: must be a JSON object")
             yield number, row

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from quire.evaluation.answers import Context, evaluate_answers
+from quire.evaluation.asking import Context, evaluate_answers
 from quire.evaluation.gate import (
     Baseline,
     GatedQuestion,

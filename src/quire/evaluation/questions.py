@@ -50,7 +50,10 @@ def read_questions(path: Path) -> list[Question]:
     """
     if not path.is_file():
         raise NotFound(f"there is no questions file '{path}'")
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path}: is not UTF-8") from error
     rows = _toml_rows(path, text) if path.suffix == ".toml" else _jsonl_rows(path, text)
     questions = [question for place, row in rows for question in _questions(place, row)]
     _reject_duplicates(path, questions)
@@ -133,6 +136,8 @@ def _questions(place: str, row: dict[str, Any]) -> Iterable[Question]:
     if turns is None:
         yield _question(place, row)
         return
+    if not isinstance(turns, list) or not all(isinstance(turn, dict) for turn in _items(turns)):
+        raise InvalidRequest(f"{place}: 'turns' must be a list of objects")
     name = str(row.get("id") or place)
     for number, turn in enumerate(cast(list[dict[str, Any]], turns), start=1):
         yield _question(
@@ -183,6 +188,10 @@ def _texts(place: str, row: dict[str, Any], key: str) -> tuple[str, ...]:
     if not all(isinstance(item, str) for item in values):
         raise InvalidRequest(f"{place}: '{key}' must be a text or a list of texts")
     return tuple(values)
+
+
+def _items(values: Any) -> list[Any]:
+    return cast(list[Any], values)
 
 
 def _history(place: str, turns: Any) -> tuple[Message, ...]:

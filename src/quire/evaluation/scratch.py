@@ -51,13 +51,20 @@ async def indexed(
 
     Only one process uses a scratch index at a time; others wait for it.
     """
-    from filelock import AsyncFileLock
+    from filelock import AsyncFileLock, Timeout
 
     from quire.wiring import Library
 
     folder = scratch_folder(path, settings)
     folder.mkdir(parents=True, exist_ok=True)
-    async with AsyncFileLock(folder.with_suffix(".lock")):
+    lock = AsyncFileLock(folder.with_suffix(".lock"))
+    try:
+        await lock.acquire(timeout=0)
+    except Timeout:
+        if progress:
+            progress("waiting for another run on this corpus", 0, 0)
+        await lock.acquire()
+    try:
         stored = _Note(folder / "storing").holds(storing_key(settings))
         if not stored:
             shutil.rmtree(folder / "home", ignore_errors=True)
@@ -76,6 +83,8 @@ async def indexed(
             yield IndexedCorpus(
                 corpus=corpus, library=library, book_id=job.book_id, ingestion=_facts(job)
             )
+    finally:
+        await lock.release()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,12 @@ _FOREIGN_WORDS = (
 
 def estimate(text: str, per_letter: float = _ENGLISH) -> int:
     """About how many word pieces a text has; linear, and fast enough to call on everything."""
-    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES)
-    letters = classes.count(b"L")
+    classes = text.encode().translate(_CLASSES)
     digits = classes.count(b"D")
     marks = classes.count(b"P")
     others = 0 if text.isascii() else classes.count(b"N")
+    # what is left is letters; counting the rarer classes is faster
+    letters = len(classes) - digits - marks - others - classes.count(b" ")
     words = len(text.split())
     if letters > 11 * (words + marks):  # no language: base64, hexadecimal, key material
         per_letter = 0.5
@@ -63,11 +64,11 @@ def letters_weight(text: str, language: str) -> float:
     """Tokens per letter for a page, from its language and its commonest words."""
     if not language.lower().startswith("en"):
         return _FOREIGN
-    sample = text[:8_000].lower()
+    sample = text[:6_000]
     english = sum([sample.count(word) for word in _ENGLISH_WORDS])
-    if english > 24:
+    if english > 20:
         return _ENGLISH
-    foreign = sum(sample.count(word) for word in _FOREIGN_WORDS)
+    foreign = sum([sample.count(word) for word in _FOREIGN_WORDS])
     return _FOREIGN if foreign > 2 * english + 3 else _ENGLISH
 
 

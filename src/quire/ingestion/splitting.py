@@ -152,10 +152,11 @@ class _Splitter:
         section = self.sections[index]
         spent = self._prefix_size(index)
         blocks = self.page.blocks[section.first : section.last]
-        wholes = [self._maker.whole(block) for block in blocks]
+        wholes: list[Piece | None] = []
         if section.headed:
             title = self.page.headings[section.first].title
-            wholes[0] = self._maker.whole(blocks[0], title)
+            wholes.append(self._maker.whole(blocks[0], title))
+        wholes.extend([self._maker.whole(block) for block in blocks[len(wholes) :]])
         pieces = [piece for piece in wholes if piece is not None]
         length = blocks[-1].end - blocks[0].start
         words = "\n".join([piece.words for piece in pieces if piece.words])

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quire.evaluation.answers import evaluate_answers
+import pytest
+
+from quire.errors import InvalidRequest, ModelUnavailable, QuireError
+from quire.evaluation.asking import evaluate_answers
 from quire.evaluation.questions import Question
+from quire.models import Answer
 from tests.unit.evaluation.library import ScriptedLibrary, book_of, citation
 
 TEXT = "# Robots\n\nA node does one job.\n"
@@ -98,3 +102,31 @@ async def test_tokens_cost_what_the_price_says(tmp_path: Path) -> None:
     book = book_of(tmp_path, {"a.md": TEXT}, ScriptedLibrary())
     result = await evaluate_answers(book, [known("1", "q")], price_per_million_tokens=2.0)
     assert result.metrics()["cost"] == 10 * 2.0 / 1e6
+
+
+async def test_a_question_that_can_not_be_asked_counts_as_refused(tmp_path: Path) -> None:
+    library = FailingLibrary(InvalidRequest("too long"))
+    book = book_of(tmp_path, {"a.md": TEXT}, library)
+    result = await evaluate_answers(book, [known(str(n), "q") for n in range(8)])
+    metrics = result.metrics()
+    assert (metrics["refused"], metrics["failed"]) == (8, 8)
+    assert metrics["answer_contained"] == 0.0
+
+
+async def test_a_model_that_is_down_ends_the_run(tmp_path: Path) -> None:
+    library = FailingLibrary(ModelUnavailable("no answer"))
+    book = book_of(tmp_path, {"a.md": TEXT}, library)
+    with pytest.raises(ModelUnavailable):
+        await evaluate_answers(book, [known(str(n), "q") for n in range(8)])
+    assert library.tries == 5
+
+
+class FailingLibrary(ScriptedLibrary):
+    def __init__(self, error: QuireError) -> None:
+        super().__init__()
+        self.error = error
+        self.tries = 0
+
+    async def ask(self, ask: object) -> Answer:
+        self.tries += 1
+        raise self.error

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from quire.evaluation.answers import evaluate_answers
+from quire.evaluation.asking import evaluate_answers
 from quire.evaluation.questions import Question
 from quire.evaluation.report import page_shares, render
 from quire.evaluation.retrieval import evaluate_retrieval

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from quire.books import Book
 from quire.ingestion.budget import estimate
-from quire.ingestion.identity import LessonKeys
+from quire.ingestion.identity import LessonKeys, named_uuid
 from quire.ingestion.pages import Page, read_page
 from quire.ingestion.splitting import chunk_page
 from quire.models import NAMESPACE, Chunk
@@ -71,3 +71,8 @@ def test_repeats_are_numbered_from_one() -> None:
     assert first.id == named(f"robots:a.md:{short}")
     assert second.id == named(f"robots:a.md:{short}:1")
     assert third.id == named(f"robots:a.md:{short}:2")
+
+
+def test_ids_are_those_of_the_standard_library() -> None:
+    for name in ("", "a", "robots:ros2:1:2:0123456789abcdef", "کتاب:漢字:" + "x" * 500):
+        assert named_uuid(name) == str(uuid.uuid5(NAMESPACE, name))
