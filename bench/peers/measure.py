@@ -36,6 +36,7 @@ def main() -> None:
     arguments.add_argument("--questions", type=Path, required=True)
     arguments.add_argument("--limit", type=int)
     given = arguments.parse_args()
+    stdout, sys.stdout = sys.stdout, sys.stderr  # some systems print; stdout is for the result
     rows = [json.loads(line) for line in given.questions.read_text("utf-8").splitlines() if line]
     rows = [row for row in rows if row.get("relevant")]
     if given.limit and given.limit < len(rows):
@@ -44,8 +45,8 @@ def main() -> None:
         folder = Path(scratch).resolve() / "book"
         shutil.copytree(given.corpus, folder)
         result = measure(given.system, folder, Path(scratch) / "store", rows)
-    sys.stdout.write(json.dumps(result, indent=1) + "\n")
-    sys.stdout.flush()
+    stdout.write(json.dumps(result, indent=1) + "\n")
+    stdout.flush()
     os._exit(0)  # some of them keep threads that never end
 
 

@@ -72,7 +72,7 @@ def _document(events: Iterator[Any], *, lenient: bool) -> Any:
         line = event.start_mark.line if event.start_mark else None
         if count > MAX_EVENTS:
             raise YamlRefused(f"more than {MAX_EVENTS} YAML events", line)
-        kind: Any = type(event)
+        kind: Any = event.__class__
         if kind is kinds.ScalarEvent:
             _check_node(event, line, lenient)
             _add(stack, _scalar(event), line, lenient)

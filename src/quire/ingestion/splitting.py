@@ -75,7 +75,7 @@ def chunk_page(
     chunk, a chunk's text is an exact slice of the file, stripped, and at least 10 characters
     long (a page with less gives no chunk). Of a notebook, the sources of cells that hold more
     than a heading are covered, and no chunk crosses a cell. `embedded` is within `max_tokens`,
-    heading path included.
+    heading path included, as far as `Budget` can tell.
     """
     weight = letters_weight(page.text, page.language)
     splitter = _Splitter(page, Budget(max_tokens, count_tokens, weight))
