@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -96,12 +96,11 @@ class Filters:
 
     def applied(self) -> dict[str, Any]:
         """Only the conditions that are set, as plain JSON values, to echo to the caller."""
-        values = ((name, getattr(self, name)) for name in self.__slots__)
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values
-            if value is not None and value != ()
-        }
+        given: dict[str, Any] = {}
+        for name, value in asdict(self).items():
+            if value not in (None, ()):
+                given[name] = [*value] if isinstance(value, tuple) else value  # pyright: ignore[reportUnknownVariableType]
+        return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,7 +40,7 @@ def vector(text: str, dimension: int) -> list[float]:
 
 
 @asynccontextmanager
-async def embedding_service() -> AsyncIterator[Service]:
+async def embedding_service() -> AsyncGenerator[Service]:
     service = Service()
 
     async def prelude(request: Request) -> tuple[dict[str, Any], Response | None]:

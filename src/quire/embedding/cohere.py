@@ -37,5 +37,6 @@ class CohereEmbedder(RemoteEmbedder):
         }
 
     def _parse(self, answer: Mapping[str, Any]) -> tuple[list[list[float]], int]:
-        billed = (answer.get("meta") or {}).get("billed_units") or {}
+        meta: dict[str, Any] = answer.get("meta") or {}
+        billed: dict[str, Any] = meta.get("billed_units") or {}
         return list(answer["embeddings"]["float"]), int(billed.get("input_tokens", 0))

@@ -36,5 +36,5 @@ class OpenAIEmbedder(RemoteEmbedder):
 
     def _parse(self, answer: Mapping[str, Any]) -> tuple[list[list[float]], int]:
         rows = sorted(answer["data"], key=lambda row: row["index"])
-        usage = answer.get("usage") or {}
+        usage: dict[str, Any] = answer.get("usage") or {}
         return [row["embedding"] for row in rows], int(usage.get("total_tokens", 0))

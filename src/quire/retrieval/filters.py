@@ -16,10 +16,10 @@ def _text(name: str, value: Any) -> str:
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
-    values = value if isinstance(value, list | tuple) else [value]
+    values: list[Any] = list(value) if isinstance(value, list | tuple) else [value]  # pyright: ignore[reportUnknownArgumentType]
     if not values:
         raise InvalidRequest(f"filters.{name}: the list is empty", field=f"filters.{name}")
-    return tuple(_text(name, item) for item in values)  # pyright: ignore[reportUnknownVariableType]
+    return tuple(_text(name, item) for item in values)
 
 
 def _number(name: str, value: Any) -> int:
