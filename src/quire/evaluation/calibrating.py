@@ -23,6 +23,8 @@ ASSESSED = 5
 JUDGED = 10
 """Passages of a question that teach relevance."""
 _HIGH_PRECISION, _MEDIUM_PRECISION = 0.95, 0.85
+_HIGH_FLOOR, _MEDIUM_FLOOR = 0.8, 0.5
+"""An easy corpus reaches these precisions anywhere; a level must mean something all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,8 @@ def choose_levels(examples: Sequence[Example], probabilities: Sequence[float]) -
     """The cuts of the confidence.
 
     `low` is where wrong answers and wrong refusals together are fewest; `medium` and `high`
-    are where 85 % and 95 % of what lies above is answerable, all under balanced weights.
+    are where 85 % and 95 % of what lies above is answerable, all under balanced weights, and
+    never below a probability of .5 and .8.
     """
     order = np.argsort(-np.asarray(probabilities), kind="stable")
     weights = balance(examples)[order]
@@ -141,8 +144,8 @@ def choose_levels(examples: Sequence[Example], probabilities: Sequence[float]) -
         enough = np.flatnonzero(precision >= wanted)
         return max(above, float(said[enough[-1]])) if len(enough) else max(above, 0.99)
 
-    medium = least(_MEDIUM_PRECISION, low)
-    high = least(_HIGH_PRECISION, medium)
+    medium = least(_MEDIUM_PRECISION, max(low, _MEDIUM_FLOOR))
+    high = least(_HIGH_PRECISION, max(medium, _HIGH_FLOOR))
     return Levels(high=round(high, 4), medium=round(medium, 4), low=round(low, 4))
 
 

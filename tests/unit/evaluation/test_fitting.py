@@ -65,6 +65,12 @@ def test_levels_rise_and_low_separates_best() -> None:
     assert levels.low in (0.5, 0.7)
 
 
+def test_an_easy_set_does_not_make_every_answer_certain() -> None:
+    examples = [Example({}, label) for label in (True, True, False, False)]
+    levels = choose_levels(examples, [0.3, 0.25, 0.1, 0.05])
+    assert (levels.low, levels.medium, levels.high) == (0.25, 0.5, 0.8)
+
+
 def test_a_calibration_is_fitted_from_both_kinds_of_examples() -> None:
     retrievals = [
         Example(dict.fromkeys(FEATURES, x), x > 0.5, "set") for x in np.linspace(0, 1, 40).tolist()
