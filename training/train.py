@@ -316,10 +316,7 @@ class Plan:
             end = last[np.searchsorted(last, np.searchsorted(cut, t))] + 1
             if end > bounds[-1]:
                 bounds.append(int(end))
-        return [
-            {k: v[a:b] for k, v in items.items()}
-            for a, b in itertools.pairwise(bounds)
-        ]
+        return [{k: v[a:b] for k, v in items.items()} for a, b in itertools.pairwise(bounds)]
 
 
 def stream(plan: Plan, seed: int, tokens: int, cloze_epochs: int):
