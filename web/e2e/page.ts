@@ -28,6 +28,7 @@ export function browserTests(name: string, tests: () => void): void {
 export async function visit(url: string, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce", ...options });
   open.push(context);
+  context.setDefaultTimeout(120_000); // a busy machine is slow, not broken
   const page = await context.newPage();
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("console", (message) => {

@@ -109,7 +109,7 @@ class PieceMaker:
         """
         if rendered:
             return max(self._budget.size(rendered), length // _CHARACTERS)
-        return length // _SILENT_CHARACTERS
+        return -(-length // _SILENT_CHARACTERS)
 
     def _render(self, block: Block, text: str, header: str = "") -> str:
         return render(block.kind, text, info=block.info, header=header, inline=self._inline)
