@@ -224,5 +224,6 @@ async def test_a_cancelled_read_leaves_the_index_usable(root: Path) -> None:
         read.cancel()
     await asyncio.gather(*reads, return_exceptions=True)
     await index.finish_rebuild(await index.begin_rebuild(EMBEDDER))
+    assert await index.count("robots") == 0
+    await index.close()  # waits for the threads of the cancelled reads
     assert generations(root) == ["quire@2"]
-    await index.close()

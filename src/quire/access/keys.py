@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import re
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 from sqlalchemy import or_, select, update
 
@@ -31,6 +33,7 @@ CACHE_S = 0.8
 """How long an answer about a key is trusted: a revoked key works no longer than a second."""
 
 _CACHED = 10_000
+_NEVER = float("-inf")
 _USED_EVERY = timedelta(minutes=1)
 _SHAPE = re.compile(r"^(?P<prefix>[sp]k_[0-9a-f]{12})_[A-Za-z0-9_-]{43}$")
 _MARK: dict[KeyKind, str] = {"secret": "sk", "publishable": "pk"}
@@ -76,7 +79,9 @@ class Keys:
         self._pepper = pepper
         self._clock = clock
         self._known: OrderedDict[str, tuple[float, ApiKey | None]] = OrderedDict()
-        self._origins: tuple[float, frozenset[str]] = (0.0, frozenset())
+        self._origins: tuple[float, frozenset[str]] = (_NEVER, frozenset())
+        self._lookups: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._looking = asyncio.Lock()
 
     async def create(
         self,
@@ -127,7 +132,7 @@ class Keys:
             row.revoked_at = row.revoked_at or utc_now()
             revoked = _key(row)
         self._known.clear()
-        self._origins = (0.0, frozenset())
+        self._origins = (_NEVER, frozenset())
         return revoked
 
     async def authenticate(self, text: str) -> ApiKey:
@@ -135,21 +140,18 @@ class Keys:
         shape = _SHAPE.match(text)
         if shape is None:
             raise Unauthorized("this is not a key of this server")
-        digest = self._digest(text)
-        found = self._recall(digest)
-        if found is None:
-            key = await self._find(shape["prefix"], digest)
-            self._remember(digest, key)
-        else:
-            key = found[1]
+        key = await self._known_key(shape["prefix"], self._digest(text))
         if key is None:
             raise Unauthorized("the key is unknown or was revoked")
         return key
 
     async def origins(self) -> frozenset[str]:
         """The sites of all publishable keys that are in force."""
-        expires, origins = self._origins
-        if self._clock() >= expires:
+        if self._clock() < self._origins[0]:
+            return self._origins[1]
+        async with self._looking:  # one look for all who wait
+            if self._clock() < self._origins[0]:
+                return self._origins[1]
             query = select(ApiKeyRow.origins).where(
                 ApiKeyRow.kind == "publishable", ApiKeyRow.revoked_at.is_(None)
             )
@@ -158,6 +160,15 @@ class Keys:
                 origins = frozenset(origin for row in rows for origin in row)
             self._origins = (self._clock() + CACHE_S, origins)
         return origins
+
+    async def _known_key(self, prefix: str, digest: str) -> ApiKey | None:
+        known = self._recall(digest)
+        if known is None:
+            async with self._lookups.setdefault(digest, asyncio.Lock()):
+                known = self._recall(digest)
+                if known is None:
+                    known = self._remember(digest, await self._find(prefix, digest))
+        return known[1]
 
     async def _find(self, prefix: str, digest: str) -> ApiKey | None:
         query = select(ApiKeyRow).where(ApiKeyRow.prefix == prefix, ApiKeyRow.revoked_at.is_(None))
@@ -180,11 +191,12 @@ class Keys:
         known = self._known.get(digest)
         return known if known is not None and self._clock() < known[0] else None
 
-    def _remember(self, digest: str, key: ApiKey | None) -> None:
+    def _remember(self, digest: str, key: ApiKey | None) -> tuple[float, ApiKey | None]:
         self._known[digest] = (self._clock() + CACHE_S, key)
         self._known.move_to_end(digest)
         while len(self._known) > _CACHED:
             self._known.popitem(last=False)
+        return self._known[digest]
 
 
 def origin_of(text: str) -> str:

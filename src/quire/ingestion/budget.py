@@ -53,9 +53,10 @@ def estimate(text: str, per_letter: float = _ENGLISH) -> int:
     digits = classes.count(b"D")
     marks = classes.count(b"P")
     others = 0 if text.isascii() else classes.count(b"N")
+    blanks = classes.count(b" ")
     # what is left is letters; counting the rarer classes is faster
-    letters = len(classes) - digits - marks - others - classes.count(b" ")
-    words = len(text.split())
+    letters = len(classes) - digits - marks - others - blanks
+    words = len(text.split()) if others or "  " in text else blanks + 1
     if letters > 11 * (words + marks):  # no language: base64, hexadecimal, key material
         per_letter = 0.5
     return int(letters * per_letter + digits * 0.5 + marks * 1.25 + others + words * 0.27 + 0.9)

@@ -110,12 +110,22 @@ class _Splitter:
         return known
 
     def embedded(self, draft: _Draft) -> str:
-        """Heading path and words; headings that the path names are not said twice."""
+        """Heading path and words; what was said before is not said twice.
+
+        That is, headings that the path names, and the language in front of each part of one
+        code block (parts of a block touch, blocks never do).
+        """
         path = (self.page.title, *self.sections[draft.section].path)
         lines = [self.prefix(draft.section)]
+        before: Piece | None = None
         for piece in draft.pieces:
-            if piece.words and (piece.kind != "heading" or piece.words not in path):
-                lines.append(piece.words)
+            words = piece.words
+            if words and (piece.kind != "heading" or words not in path):
+                if before is not None and before.end == piece.start and piece.kind == "fence":
+                    label, _, code = words.partition("\n")
+                    words = code if before.words.startswith(f"{label}\n") else words
+                lines.append(words)
+            before = piece
         return "\n".join(lines)
 
     def embedded_size(self, draft: _Draft) -> int:
@@ -132,6 +142,8 @@ class _Splitter:
         """A path of at most a third of a chunk: middle titles go first, then long tails."""
         room = self.budget.limit // 3
         path = " > ".join(titles)
+        if len(path) < room:
+            return path
         while self.budget.size(path) > room and len(titles) > 2:
             del titles[len(titles) // 2]
             path = " > ".join(titles)

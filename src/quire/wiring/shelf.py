@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator
 
@@ -22,14 +23,17 @@ class Shelf:
         self._index = index
         self._books: dict[str, BookSummary] = {}
         self._expires = 0.0
+        self._looking = asyncio.Lock()
         self._pages: dict[str, tuple[object, list[PageSummary]]] = {}
 
     async def books(self) -> list[BookSummary]:
         """All books, in id order."""
         if time.monotonic() >= self._expires:
-            found = await self._state.overviews()
-            self._books = {book.id: BookSummary.of(book) for book in found}
-            self._expires = time.monotonic() + FRESH_S
+            async with self._looking:  # one look for all who wait
+                if time.monotonic() >= self._expires:
+                    found = await self._state.overviews()
+                    self._books = {book.id: BookSummary.of(book) for book in found}
+                    self._expires = time.monotonic() + FRESH_S
         return list(self._books.values())
 
     async def book(self, book_id: str | None) -> BookSummary:
