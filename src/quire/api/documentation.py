@@ -9,7 +9,8 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from quire.api.schemas import ErrorResponse, StreamChunk, StreamDone, StreamError, StreamSources
+from quire.api.schemas.chat import StreamChunk, StreamDone, StreamError, StreamSources
+from quire.api.schemas.operations import ErrorResponse
 
 REFERENCE = "#/components/schemas/{model}"
 EVENTS: tuple[type[BaseModel], ...] = (StreamChunk, StreamSources, StreamDone, StreamError)

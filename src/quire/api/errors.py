@@ -17,7 +17,7 @@ from starlette.responses import Response
 from quire import errors
 from quire.access import Allowance
 from quire.api.headers import limit_headers
-from quire.api.schemas import ErrorResponse
+from quire.api.schemas.operations import ErrorResponse
 from quire.api.streaming import ClientGone
 from quire.api.tracing import current_trace_id, route_of
 

@@ -11,7 +11,7 @@ from fastapi.sse import format_sse_event
 
 from quire.answering import AnswerDone, AnswerEvent, SentenceReady, SourcesReady
 from quire.api.errors import classify
-from quire.api.schemas import (
+from quire.api.schemas.chat import (
     ChatResponse,
     SourceCitation,
     StreamChunk,

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quire.answering import AnswerDone, AnswerEvent, SentenceReady
 from quire.api.errors import classify
-from quire.api.schemas import ChatResponse
+from quire.api.schemas.chat import ChatResponse
 from quire.errors import InvalidRequest, QuireError
 from quire.models import Answer, Message
 from quire.wiring import BookSummary

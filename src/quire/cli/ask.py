@@ -39,7 +39,7 @@ def ask(
 
     answer = run(work(), as_json=as_json)
     if as_json:
-        from quire.api.schemas import ChatResponse
+        from quire.api.schemas.chat import ChatResponse
 
         print_json(ChatResponse.of(answer))
     else:

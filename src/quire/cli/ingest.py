@@ -108,7 +108,7 @@ def ingest_book(
 
     job = run(work(), as_json=as_json)
     if as_json:
-        from quire.api.schemas import IngestionJobView
+        from quire.api.schemas.ingestion import IngestionJobView
 
         print_json(IngestionJobView.of(job))
     else:

@@ -37,7 +37,7 @@ def list_(
     as_json: JsonFlag = False,
 ) -> None:
     """Jobs, newest first."""
-    from quire.api.schemas import IngestionJobList, IngestionJobView
+    from quire.api.schemas.ingestion import IngestionJobList, IngestionJobView
 
     settings = settings_of(as_json=as_json, home=home)
     found = run(
@@ -67,7 +67,7 @@ def cancel(job_id: JobArgument, home: HomeOption = None, as_json: JsonFlag = Fal
 
 def _print(job: IngestionJob, as_json: bool) -> None:
     if as_json:
-        from quire.api.schemas import IngestionJobView
+        from quire.api.schemas.ingestion import IngestionJobView
 
         print_json(IngestionJobView.of(job))
         return

@@ -60,7 +60,7 @@ def search(
 
     retrieval, found_in = run(work(), as_json=as_json)
     if as_json:
-        from quire.api.schemas import SearchResponse
+        from quire.api.schemas.search import SearchResponse
 
         print_json(SearchResponse.of(retrieval, found_in))
         return

@@ -39,7 +39,7 @@ def list_(
     as_json: JsonFlag = False,
 ) -> None:
     """An owner's conversations, the last active one first."""
-    from quire.api.schemas import ThreadList, ThreadOverview
+    from quire.api.schemas.sessions import ThreadList, ThreadOverview
 
     threads = run(
         _with_conversations(

@@ -6,7 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from quire.api.authors import (
+from quire.api.dependencies import AdminCaller, LibraryDependency
+from quire.api.errors import GUARDED, responses
+from quire.api.routes.books import BookQuery
+from quire.api.schemas.authors import (
     ExplainedList,
     ExplainedView,
     GapGroupList,
@@ -21,10 +24,7 @@ from quire.api.authors import (
     WeakAnswerList,
     WeakAnswerView,
 )
-from quire.api.dependencies import AdminCaller, LibraryDependency
-from quire.api.errors import GUARDED, responses
-from quire.api.routes.books import BookQuery
-from quire.api.schemas import BookView
+from quire.api.schemas.books import BookView
 from quire.errors import NotFound
 
 router = APIRouter(prefix="/admin", tags=["admin"])

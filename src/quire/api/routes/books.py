@@ -8,14 +8,9 @@ from fastapi import APIRouter, Path, Query
 
 from quire.api.dependencies import LibraryDependency, SearchCaller
 from quire.api.errors import GUARDED, responses
-from quire.api.schemas import (
-    UUID_PATTERN,
-    BookList,
-    BookView,
-    ChunkContext,
-    ChunkView,
-    DocumentView,
-)
+from quire.api.schemas.books import BookList, BookView, ChunkContext, DocumentView
+from quire.api.schemas.fields import UUID_PATTERN
+from quire.api.schemas.search import ChunkView
 
 router = APIRouter(tags=["books"])
 

@@ -13,7 +13,8 @@ from quire.api.dependencies import ChatCaller, LibraryDependency, Slot
 from quire.api.documentation import events
 from quire.api.errors import GUARDED, responses
 from quire.api.events import AI_SDK_HEADERS, ai_sdk_error, ai_sdk_parts, quire_error, quire_events
-from quire.api.schemas import ChatRequest, ChatResponse, RunRequest, RunResponse
+from quire.api.schemas.chat import ChatRequest, ChatResponse
+from quire.api.schemas.run import RunRequest, RunResponse
 from quire.api.streaming import AnswerStream, while_connected
 from quire.api.tracing import current_trace_id
 from quire.errors import Conflict

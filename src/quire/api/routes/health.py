@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from quire.api.dependencies import LibraryDependency
 from quire.api.errors import responses
-from quire.api.schemas import HealthResponse, ServiceStatus
+from quire.api.schemas.operations import HealthResponse, ServiceStatus
 from quire.errors import NotFound
 from quire.models import utc_now
 from quire.wiring import PartHealth

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from quire.access import Caller
 from quire.api.dependencies import IngestCaller, LibraryDependency
 from quire.api.errors import GUARDED, responses
-from quire.api.schemas import (
+from quire.api.schemas.ingestion import (
     IngestionJobList,
     IngestionJobView,
     IngestionRequest,

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from quire.api.dependencies import LibraryDependency, SearchCaller, Slot
 from quire.api.errors import GUARDED, responses
-from quire.api.schemas import SearchRequest, SearchResponse
+from quire.api.schemas.search import SearchRequest, SearchResponse
 
 router = APIRouter(tags=["search"], dependencies=[Slot])
 

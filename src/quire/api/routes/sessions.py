@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, Query, Response
 
 from quire.api.dependencies import ChatCaller, LibraryDependency
 from quire.api.errors import GUARDED, responses
-from quire.api.schemas import (
-    UUID_PATTERN,
+from quire.api.schemas.fields import UUID_PATTERN
+from quire.api.schemas.sessions import (
     ConversationThread,
     FeedbackRequest,
     RenameRequest,

@@ -8,7 +8,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from quire.access import SCOPES, ApiKey, CreatedKey, KeyKind, Scope, UsageDay
-from quire.api.schemas import BookId, BookView, Request
+from quire.api.schemas.books import BookView
+from quire.api.schemas.fields import BookId, Request
 from quire.conversations.review import Asked
 from quire.models import ConfidenceLevel
 from quire.wiring.authors import Explained, GapGroup

@@ -1,0 +1,1 @@
+"""The wire: requests and responses of the HTTP API (and of `--json`), by subject."""
