@@ -50,7 +50,7 @@ def create(
     as_json: JsonFlag = False,
 ) -> None:
     """Create a key and print it; it is not shown again."""
-    from quire.api.authors import KeyRequest, NewKeyView
+    from quire.api.schemas.authors import KeyRequest, NewKeyView
 
     settings = settings_of(as_json=as_json, home=home)
     try:
@@ -88,7 +88,7 @@ def create(
 @app.command("list")
 def list_(home: HomeOption = None, as_json: JsonFlag = False) -> None:
     """All keys, the newest first."""
-    from quire.api.authors import KeyList, KeyView
+    from quire.api.schemas.authors import KeyList, KeyView
 
     keys = run(
         _with_keys(settings_of(as_json=as_json, home=home), lambda keys: keys.all()),
@@ -112,7 +112,7 @@ def revoke(
     as_json: JsonFlag = False,
 ) -> None:
     """End a key; it stops on every replica within a second."""
-    from quire.api.authors import KeyView
+    from quire.api.schemas.authors import KeyView
 
     revoked = run(
         _with_keys(settings_of(as_json=as_json, home=home), lambda keys: keys.revoke(key)),
