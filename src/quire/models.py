@@ -187,6 +187,20 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionSource:
+    """Where a reader's selection stands in the book; verified, never taken on trust."""
+
+    source_file: str
+    source_url: str
+    page_title: str
+    section_heading: str
+    char_start: int
+    char_end: int
+    line_start: int
+    line_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A cited answer, or the refusal (`should_answer` is False, `citations` empty)."""
 
@@ -205,6 +219,7 @@ class Answer:
     """The question as it was searched for, follow-ups resolved."""
     passages: tuple[Passage, ...] = ()
     filters: Filters = Filters()
+    selection_source: SelectionSource | None = None
     book_id: str
     session_id: str | None = None
     model: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import asdict, replace
+from typing import Any
 
 from quire.answering.answerer import Answerer
 from quire.answering.events import AnswerDone, AnswerEvent
@@ -72,6 +73,23 @@ class Dialogue:
                 confidence=answer.confidence.probability,
                 trace_id=answer.trace_id,
                 refusal_reason=answer.refusal_reason,
+                details=details_of(answer),
                 topic_summary=summary,
             ),
         )
+
+
+def details_of(answer: Answer) -> dict[str, Any]:
+    """What an answer says beside its text and sources, so that it can be shown again as it was."""
+    return {
+        "model": answer.model,
+        "tokens_used": answer.tokens_used,
+        "confidence_level": answer.confidence.level,
+        "should_answer": answer.should_answer,
+        "clarification": answer.clarification,
+        "filters": answer.filters.applied(),
+        "sentences": [asdict(sentence) for sentence in answer.sentences],
+        "suggestions": [asdict(suggestion) for suggestion in answer.suggestions],
+        "standalone_question": answer.standalone_question,
+        "selection_source": asdict(answer.selection_source) if answer.selection_source else None,
+    }

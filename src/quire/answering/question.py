@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quire.models import AnswerMode, Filters
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionSource:
-    """Where a page says its selection came from; callers verify it before answering."""
-
-    source_file: str
-    source_url: str = ""
-    page_title: str = ""
-    char_start: int = 0
-    line_start: int = 1
+from quire.models import AnswerMode, Filters, SelectionSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +19,7 @@ class Question:
     mode: AnswerMode = "general"
     selected_text: str | None = None
     selection_source: SelectionSource | None = None
+    """Where the selection stands in the book; whoever sets it has checked it."""
     top_k: int = 5
     score_threshold: float | None = None
     filters: Filters = Filters()

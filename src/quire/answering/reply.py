@@ -97,6 +97,7 @@ class Reply:
             standalone_question=self.standalone,
             passages=self.passages,
             filters=self._question.filters,
+            selection_source=self._question.selection_source,
             book_id=self._question.book_id,
             session_id=self._question.session_id,
             model=self._model_name,

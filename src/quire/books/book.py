@@ -40,6 +40,8 @@ class Book:
     profile: Profile = "docs"
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    """Questions a reader may start with."""
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
     layout: Layout = "plain"
     content_dir: str = ""
@@ -57,7 +59,7 @@ class Book:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What readers may filter by, as plain JSON values, to be kept with the book."""
+        """What readers may filter by and start with, as plain JSON values, kept with the book."""
         taxonomy = self.taxonomy
         return {
             "taxonomy": {
@@ -67,7 +69,8 @@ class Book:
                 "layers": list(taxonomy.layers),
                 "chapters": list(taxonomy.chapters) if taxonomy.chapters else None,
                 "lessons": list(taxonomy.lessons) if taxonomy.lessons else None,
-            }
+            },
+            "examples": list(self.examples),
         }
 
     @property

@@ -15,10 +15,12 @@ from quire.errors import InvalidBook
 
 FILE_NAME = "quire.toml"
 MAX_BYTES = 1024 * 1024
+MAX_EXAMPLES = 20
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
 _KEYS = frozenset(
-    "id title base_url profile layout language include exclude taxonomy content_dir".split()
+    "id title base_url profile layout language include exclude content_dir examples "
+    "taxonomy".split()
 )
 _TAXONOMY_KEYS = frozenset(
     "modules aliases tiers proficiency_levels layers chapters lessons".split()
@@ -38,6 +40,8 @@ class Configuration:
     content_dir: str | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    """Questions a reader may start with."""
     taxonomy: Taxonomy = field(default_factory=Taxonomy)
 
 
@@ -98,6 +102,7 @@ class _Reader:
             content_dir=self._folder(values),
             include=self._globs(values, "include"),
             exclude=self._globs(values, "exclude"),
+            examples=self._questions(values),
             taxonomy=self._taxonomy(cast("dict[str, Any]", taxonomy)),
         )
 
@@ -181,6 +186,12 @@ class _Reader:
             except (ValueError, re.error) as error:
                 self._fail(key, f"has a bad pattern {pattern!r}: {error}")
         return patterns
+
+    def _questions(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        questions = tuple(" ".join(text.split()) for text in self._texts(values, "examples", ""))
+        if len(questions) > MAX_EXAMPLES or any(len(text) > 200 for text in questions):
+            self._fail("examples", f"must be at most {MAX_EXAMPLES} questions of 200 characters")
+        return questions
 
     def _texts(self, values: Mapping[str, Any], key: str, prefix: str) -> tuple[str, ...]:
         return self._strings(values.get(key, []), prefix + key)

@@ -49,6 +49,7 @@ def load_book(root: Path, *, book_id: str | None = None) -> Book:
         profile=configured.profile or _profile(root),
         include=configured.include,
         exclude=configured.exclude,
+        examples=configured.examples,
         taxonomy=configured.taxonomy,
         layout=layout,
         content_dir=content_dir,

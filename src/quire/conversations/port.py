@@ -62,6 +62,8 @@ class Outcome:
     trace_id: str | None = None
     refusal_reason: str | None = None
     """Why the book doesn't answer; None when it does."""
+    details: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What else the answer said, as plain JSON values."""
     topic_summary: str | None = None
 
 
@@ -83,8 +85,22 @@ class Exchange:
     confidence: float | None
     trace_id: str | None
     refusal_reason: str | None
+    details: dict[str, Any]
     created_at: datetime
     completed_at: datetime | None
+
+    @property
+    def messages(self) -> tuple[Message, Message]:
+        """Question and answer of a complete exchange."""
+        return (
+            Message(role="user", content=self.query, created_at=self.created_at),
+            Message(
+                role="assistant",
+                content=self.response,
+                created_at=self.completed_at or self.created_at,
+                confidence=self.confidence,
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +119,15 @@ class ThreadSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread(ThreadSummary):
-    """A thread with its last messages."""
+    """A thread with its last complete exchanges, oldest first."""
 
-    messages: tuple[Message, ...]
+    last: tuple[Exchange, ...]
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The last messages, oldest first."""
+        return tuple(message for exchange in self.last for message in exchange.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,28 +29,23 @@ async def find_thread(
     return row
 
 
-async def last_messages(transaction: AsyncSession, session_id: str, limit: int) -> list[Message]:
-    """The last messages of whole exchanges, oldest first."""
+async def last_exchanges(
+    transaction: AsyncSession, session_id: str, messages: int
+) -> list[Exchange]:
+    """The last complete exchanges, as many as make so many messages, oldest first."""
     rows = await transaction.scalars(
         select(ExchangeRow)
         .where(ExchangeRow.session_id == session_id, ExchangeRow.status == "complete")
         .order_by(ExchangeRow.sequence.desc())
-        .limit(limit // 2)
+        .limit(messages // 2)
     )
-    return [message for row in reversed(rows.all()) for message in messages(row)]
+    return [exchange(row) for row in reversed(rows.all())]
 
 
-def messages(row: ExchangeRow) -> tuple[Message, Message]:
-    """Question and answer of a complete exchange."""
-    return (
-        Message(role="user", content=row.query, created_at=row.created_at),
-        Message(
-            role="assistant",
-            content=row.response,
-            created_at=row.completed_at or row.created_at,
-            confidence=row.confidence,
-        ),
-    )
+async def last_messages(transaction: AsyncSession, session_id: str, limit: int) -> list[Message]:
+    """The last messages of whole exchanges, oldest first."""
+    found = await last_exchanges(transaction, session_id, limit)
+    return [message for each in found for message in each.messages]
 
 
 def exchange(row: ExchangeRow) -> Exchange:

@@ -20,7 +20,7 @@ from quire.conversations.port import (
     ThreadSummary,
     Turn,
 )
-from quire.conversations.rows import exchange, find_thread, last_messages
+from quire.conversations.rows import exchange, find_thread, last_exchanges, last_messages
 from quire.conversations.turns import Turns
 from quire.database import Database
 from quire.database.tables import ExchangeRow, FeedbackRow, ThreadRow
@@ -108,13 +108,13 @@ class SqlConversations:
             return await last_messages(transaction, session.id, limit)
 
     async def thread(self, owner: str, session_id: str, *, book_id: str | None = None) -> Thread:
-        """The thread with its last messages."""
+        """The thread with its last exchanges."""
         async with self._database.transaction(read_only=True) as transaction:
             row = await find_thread(transaction, owner, session_id, book_id=book_id)
             [summary] = await self._summaries(transaction, ThreadRow.thread_id == session_id)
-            messages = await last_messages(transaction, session_id, HISTORY_MESSAGES)
+            last = await last_exchanges(transaction, session_id, HISTORY_MESSAGES)
         values = {name: getattr(summary, name) for name in ThreadSummary.__slots__}
-        return Thread(**values, messages=tuple(messages), metadata=row.details)
+        return Thread(**values, last=tuple(last), metadata=row.details)
 
     async def threads(
         self,

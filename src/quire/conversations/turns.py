@@ -70,6 +70,7 @@ class Turns:
             "sources": [],
             "mode": mode,
             "selected_text": selected_text,
+            "details": {},
             "chunks_retrieved": 0,
             "latency_ms": 0.0,
             "trace_id": trace_id,
@@ -107,6 +108,7 @@ class Turns:
                     confidence=outcome.confidence,
                     trace_id=outcome.trace_id or ExchangeRow.trace_id,
                     refusal_reason=outcome.refusal_reason,
+                    details=outcome.details,
                     completed_at=now,
                     lease_expires_at=None,
                 )

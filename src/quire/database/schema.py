@@ -16,7 +16,7 @@ from quire.errors import ConfigurationError, StorageUnavailable
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision in `migrations/versions`; a test keeps the two equal."""
 
 _LOCK = 0x5155_4952  # "QUIR"

@@ -60,7 +60,7 @@ class BookRow(Base):
     last_incremental_update: Mapped[datetime | None]
     base_url: Mapped[str | None]
     details: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
-    """What `quire.toml` declares for readers: the taxonomy."""
+    """What `quire.toml` declares for readers: the taxonomy and example questions."""
 
 
 class PageRow(Base):
@@ -179,6 +179,8 @@ class ExchangeRow(Base):
     confidence: Mapped[float | None]
     trace_id: Mapped[str | None] = mapped_column(String(64))
     refusal_reason: Mapped[str | None] = mapped_column(String(40))
+    details: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+    """What else the answer said, so that it can be shown again as it was."""
     created_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]
     lease_expires_at: Mapped[datetime | None]

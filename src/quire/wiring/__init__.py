@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from quire.wiring.library import Library
-from quire.wiring.values import LOCAL_OWNER, Ask, BookSummary, PageSummary, PartHealth
+from quire.wiring.values import (
+    LOCAL_OWNER,
+    Ask,
+    BookSummary,
+    PageSummary,
+    PartHealth,
+    SelectionClaim,
+)
 
-__all__ = ["LOCAL_OWNER", "Ask", "BookSummary", "Library", "PageSummary", "PartHealth"]
+__all__ = [
+    "LOCAL_OWNER",
+    "Ask",
+    "BookSummary",
+    "Library",
+    "PageSummary",
+    "PartHealth",
+    "SelectionClaim",
+]

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from quire.wiring.accounts import Accounts
     from quire.wiring.authors import AuthorsView
     from quire.wiring.housekeeping import Housekeeping
+    from quire.wiring.selections import Selections
     from quire.wiring.shelf import Shelf
     from quire.wiring.telemetry import Telemetry
 
@@ -61,6 +62,7 @@ class Library:
         queue: JobQueue | None,
         work: Work,
         searcher: Searcher,
+        selections: Selections,
         answerer: Answerer,
         model_name: str,
         conversations: Conversations,
@@ -85,6 +87,7 @@ class Library:
         self.queue = queue
         self.work = work
         self.searcher = searcher
+        self.selections = selections
         self.answerer = answerer
         self.model_name = model_name
         self.conversations = conversations
@@ -272,6 +275,9 @@ class Library:
 
         filters = parse_filters(ask.filters)
         book = await self.book(ask.book_id)
+        source = None
+        if ask.selection is not None and ask.selected_text is not None:
+            source = await self.selections.verify(book, ask.selected_text, ask.selection)
         return Question(
             text=ask.text,
             book_id=book.id,
@@ -279,6 +285,7 @@ class Library:
             base_url=book.base_url,
             mode=ask.mode,
             selected_text=ask.selected_text,
+            selection_source=source,
             top_k=ask.top_k,
             score_threshold=ask.score_threshold,
             filters=filters,

@@ -26,6 +26,7 @@ from quire.wiring.adapters import open_embedder, open_index, open_model
 from quire.wiring.authors import AuthorsView
 from quire.wiring.housekeeping import EVERY_S, Housekeeping
 from quire.wiring.library import Library
+from quire.wiring.selections import Selections
 from quire.wiring.shelf import Shelf
 from quire.wiring.telemetry import ObservedRetriever, Telemetry
 
@@ -45,6 +46,7 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
     resources.push_async_callback(embedder.close)
     state = IngestionState(database, collection_name=settings.qdrant_collection_name)
     searcher = Searcher(index, embedder, policy=settings.confidence_policy)
+    shelf = Shelf(state, index)
     model, model_name = open_model(settings, embedder)
     answerer = Answerer(
         retriever=ObservedRetriever(searcher, telemetry, source=settings.qdrant_collection_name),
@@ -72,13 +74,14 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
         index=index,
         embedder=embedder,
         state=state,
-        shelf=Shelf(state, index),
+        shelf=shelf,
         ingester=ingester,
         jobs=jobs,
         runner=runner,
         queue=queue,
         work=work,
         searcher=searcher,
+        selections=Selections(shelf, searcher),
         answerer=answerer,
         model_name=model_name,
         conversations=conversations,

@@ -18,6 +18,19 @@ Channel = Literal["chat", "openai", "mcp", "terminal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionClaim:
+    """Where a caller says a selection stands: in a file of the book, or on a page of its site.
+
+    Offsets count code points of the file, or of the page as it is shown.
+    """
+
+    source_file: str | None = None
+    page_url: str | None = None
+    char_start: int
+    char_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """A question as callers put it; the library finds the book and checks the filters."""
 
@@ -30,6 +43,7 @@ class Ask:
     """Earlier turns, when the caller keeps them instead of a session."""
     mode: AnswerMode = "general"
     selected_text: str | None = None
+    selection: SelectionClaim | None = None
     top_k: int = 5
     score_threshold: float | None = None
     filters: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -52,6 +66,8 @@ class BookSummary:
     last_ingested_at: datetime | None
     root: str = ""
     taxonomy: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    examples: Sequence[str] = ()
+    """Questions a reader may start with."""
 
     @classmethod
     def of(cls, book: BookOverview) -> BookSummary:
@@ -65,6 +81,7 @@ class BookSummary:
             last_ingested_at=book.last_ingested_at,
             root=book.root,
             taxonomy=book.details.get("taxonomy", {}),
+            examples=book.details.get("examples", ()),
         )
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import uuid
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.service import QUESTION, Service
+from tests.service import QUESTION, Service, open_service, settings_in, write_book
 
 SESSION = "550e8400-e29b-41d4-a716-446655440000"
 
@@ -46,10 +47,7 @@ async def test_a_response_has_every_field(service: Service) -> None:
 async def test_a_selection_is_cited_by_its_own_offsets(service: Service) -> None:
     selection = "First line.\nThe wheel has a diameter of 40 cm.\nLast line."
     body = {"query": "Which diameter has the wheel?", "mode": "selected_text"}
-    place = {"page_url": "https://rover.example/guide", "char_start": 3, "char_end": 50}
-    response = await service.client.post(
-        "/chat", json={**body, "selected_text": selection, "selection": place}
-    )
+    response = await service.client.post("/chat", json={**body, "selected_text": selection})
     answer = response.raise_for_status().json()
     source = answer["sources"][0]
     assert (source["source_url"], source["page_title"]) == ("selected_text", "User Selection")
@@ -192,6 +190,37 @@ async def test_a_thread_has_every_field(service: Service) -> None:
     assert thread["created_at"] <= thread["updated_at"]
     assert thread["topic_summary"] is None
     assert thread["metadata"] == {}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"query": QUESTION, "filters": {"section_heading": "Battery"}},
+        {"query": "Who won the football world cup in 1998?"},
+        {"query": "How long?", "mode": "selected_text", "selected_text": "It lasts six hours."},
+    ],
+)
+async def test_a_stored_answer_is_the_one_that_was_sent(
+    service: Service, body: dict[str, Any]
+) -> None:
+    sent = (await service.client.post("/chat", json=body)).raise_for_status().json()
+    thread = (await service.client.get(f"/sessions/{sent['session_id']}")).json()
+    asked, answered = thread["messages"]
+    assert asked["selected_text"] == body.get("selected_text")
+    assert asked["response"] is None
+    stored = answered["response"]
+    assert {**stored, "timestamp": ""} == {**sent, "timestamp": ""}
+
+
+async def test_the_authors_questions_come_with_the_book(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write_book(tmp_path)
+    with (root / "quire.toml").open("a") as file:
+        file.write('examples = ["How many volts?", " How   long? "]\n')
+    async with open_service(settings_in(tmp_path), monkeypatch, root) as service:
+        (book,) = (await service.client.get("/books")).json()["books"]
+    assert book["examples"] == ["How many volts?", "How long?"]
 
 
 async def test_feedback_and_erasure(service: Service) -> None:

@@ -112,6 +112,7 @@ def asked(body: ChatRequest, caller: Caller) -> Ask:
         remember=True,
         mode=body.mode,
         selected_text=body.selected_text,
+        selection=body.selection.claim() if body.selection else None,
         top_k=body.top_k,
         score_threshold=body.score_threshold,
         filters=body.filters or {},

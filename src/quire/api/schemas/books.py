@@ -34,6 +34,9 @@ class BookView(BaseModel):
     chunks: int
     last_ingested_at: datetime | None
     taxonomy: TaxonomyView
+    examples: list[str] = Field(
+        default_factory=list[str], description="Questions to start with, if the author gave some."
+    )
 
     @classmethod
     def of(cls, book: BookSummary) -> Self:
@@ -46,6 +49,7 @@ class BookView(BaseModel):
             chunks=book.chunks,
             last_ingested_at=book.last_ingested_at,
             taxonomy=TaxonomyView.model_validate(dict(book.taxonomy)),
+            examples=list(book.examples),
         )
 
 

@@ -2,21 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 
 from quire.api.schemas.fields import SNIPPET, BookId, FilterValue, Request, SessionId, Words, unit
-from quire.models import Answer, Citation
+from quire.conversations import Exchange
+from quire.models import Answer, Citation, SelectionSource
+from quire.wiring import SelectionClaim
 
 
 class SelectionPlace(Request):
-    """Where a selection stands; offsets count code points of the page's text."""
+    """Where a selection stands: `source_file` with offsets in it, or the page that shows it."""
 
-    page_url: str = Field(max_length=4096)
-    char_start: int = Field(ge=0)
-    char_end: int = Field(ge=0)
+    source_file: str | None = Field(
+        default=None, max_length=4096, description="A file of the book; the text must stand there."
+    )
+    page_url: str | None = Field(
+        default=None,
+        max_length=4096,
+        description="A page of the book's site; it must hold the words. Offsets are the page's.",
+    )
+    char_start: int = Field(ge=0, le=2**31 - 1, description="In code points.")
+    char_end: int = Field(ge=0, le=2**31 - 1)
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.source_file is None) == (self.page_url is None):
+            raise ValueError("either source_file or page_url is required")
+        return self
+
+    def claim(self) -> SelectionClaim:
+        """The library's word for it."""
+        return SelectionClaim(**self.model_dump())
+
+
+class SelectionSourceView(BaseModel):
+    """Where the selection stands in the book; checked against the stored source."""
+
+    source_file: str
+    source_url: str
+    page_title: str
+    section_heading: str
+    char_start: int
+    char_end: int
+    line_start: int
+    line_end: int
+
+    @classmethod
+    def of(cls, source: SelectionSource) -> Self:
+        """The wire form of a verified place."""
+        return cls(**asdict(source))
 
 
 class ChatRequest(Request):
@@ -69,7 +107,7 @@ class ChatRequest(Request):
         "`proficiency_levels`, `layer`, `parent_doc_id`. A list means any of; all must hold.",
     )
     selection: SelectionPlace | None = Field(
-        default=None, description="Where `selected_text` stands on the reader's page."
+        default=None, description="Where `selected_text` stands; checked against the stored source."
     )
     stream: bool = Field(default=False, description="Answer as server-sent events.")
 
@@ -166,6 +204,9 @@ class ChatResponse(BaseModel):
     sentences: list[AnswerSentence]
     suggestions: list[SuggestedSection]
     standalone_question: str
+    selection_source: SelectionSourceView | None = Field(
+        default=None, description="Where the selection stands in the book, if that was said."
+    )
 
     @classmethod
     def of(cls, answer: Answer) -> Self:
@@ -191,6 +232,41 @@ class ChatResponse(BaseModel):
                 SuggestedSection(title=s.title, source_url=s.source_url) for s in answer.suggestions
             ],
             standalone_question=answer.standalone_question,
+            selection_source=SelectionSourceView.of(answer.selection_source)
+            if answer.selection_source
+            else None,
+        )
+
+    @classmethod
+    def of_exchange(cls, exchange: Exchange, book_id: str) -> Self | None:
+        """A stored answer as it was sent; None for those stored before all of it was kept."""
+        said = exchange.details
+        if not said:
+            return None
+        return cls(
+            answer=exchange.response,
+            sources=[SourceCitation.of(Citation(**source)) for source in exchange.sources],
+            mode=exchange.mode,
+            metadata=ResponseMetadata(
+                query_time_ms=exchange.latency_ms,
+                chunks_retrieved=exchange.chunks_retrieved,
+                model=said["model"],
+                tokens_used=said["tokens_used"],
+                trace_id=exchange.trace_id,
+            ),
+            book_id=book_id,
+            session_id=exchange.session_id,
+            timestamp=exchange.completed_at or exchange.created_at,
+            confidence=unit(exchange.confidence or 0.0),
+            confidence_level=said["confidence_level"],
+            should_answer=said["should_answer"],
+            refusal_reason=exchange.refusal_reason,
+            clarification=said["clarification"],
+            applied_filters=said["filters"],
+            sentences=said["sentences"],
+            suggestions=said["suggestions"],
+            standalone_question=said["standalone_question"],
+            selection_source=said["selection_source"],
         )
 
 

@@ -7,8 +7,9 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from quire.api.schemas.chat import ChatResponse
 from quire.api.schemas.fields import Request, SessionId, Words
-from quire.conversations import Thread, ThreadSummary
+from quire.conversations import Exchange, Thread, ThreadSummary
 
 
 class ThreadMessage(BaseModel):
@@ -18,6 +19,28 @@ class ThreadMessage(BaseModel):
     content: str
     timestamp: datetime
     confidence: float | None = None
+    selected_text: str | None = Field(
+        default=None, description="What the reader had selected; on their message."
+    )
+    response: ChatResponse | None = Field(
+        default=None, description="The whole answer, as it was sent; on the assistant's message."
+    )
+
+    @classmethod
+    def both(cls, exchange: Exchange, book_id: str) -> tuple[Self, Self]:
+        """Question and answer of a stored exchange."""
+        asked, answered = (
+            cls(
+                role=message.role,
+                content=message.content,
+                timestamp=message.created_at,
+                confidence=message.confidence,
+            )
+            for message in exchange.messages
+        )
+        asked.selected_text = exchange.selected_text
+        answered.response = ChatResponse.of_exchange(exchange, book_id)
+        return asked, answered
 
 
 class ThreadOverview(BaseModel):
@@ -51,13 +74,9 @@ class ConversationThread(ThreadOverview):
         return cls(
             **ThreadOverview.of(thread).model_dump(),
             messages=[
-                ThreadMessage(
-                    role=message.role,
-                    content=message.content,
-                    timestamp=message.created_at,
-                    confidence=message.confidence,
-                )
-                for message in thread.messages
+                message
+                for exchange in thread.last
+                for message in ThreadMessage.both(exchange, thread.book_id)
             ],
             metadata=thread.metadata,
         )
