@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export QUIRE_HOME ?= $(CURDIR)/.quire
 
-.PHONY: help setup demo test test-fast lint typecheck format docs eval-gate bench web web-test browser-test constraints clean
+.PHONY: help setup demo test test-fast lint typecheck format docs eval-gate bench web web-test browser-test deploy-check constraints clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ browser-test: setup ## the page and the widget in a real browser
 web/dist/.done: $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find web/src web/public -type f 2>/dev/null) scripts/build_web.sh
 	@bash scripts/build_web.sh
 	@mkdir -p web/dist && touch "$@"
+
+deploy-check: ## deploy/ against the schemas of Kubernetes, Compose, nginx and Docker (needs the network)
+	@bash scripts/check_deploy.sh
 
 constraints: ## pin what is installed now into constraints.txt
 	@"$(BIN)/python" scripts/pin.py > constraints.txt

@@ -14,6 +14,7 @@ from quire.settings import Settings
 DEPLOY = Path(__file__).parents[3] / "deploy"
 VARIABLES = {str(field.validation_alias) for field in Settings.model_fields.values()}
 OTHERS = {"POSTGRES_USER", "POSTGRES_PASSWORD", "QDRANT__SERVICE__API_KEY", "BOOKS"}
+SERVERS = {"FORWARDED_ALLOW_IPS"}  # uvicorn reads it itself
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_every_setting_exists(compose: dict[str, Any], manifests: list[dict[str,
     named = set(compose["services"]["api"]["environment"])
     for manifest in manifests:
         named |= set(manifest.get("data", {})) | set(manifest.get("stringData", {}))
-    assert named <= VARIABLES
+    assert named <= VARIABLES | SERVERS
     asked = set(re.findall(r"\$\{(\w+)", (DEPLOY / "compose.yaml").read_text()))
     assert asked <= VARIABLES | OTHERS
     dockerfile = (DEPLOY / "Dockerfile").read_text()
@@ -110,7 +111,8 @@ def test_the_image_copies_what_exists() -> None:
     for extra in extras[1].split(","):
         assert re.search(rf"^{extra} = \[", declared, re.MULTILINE), extra
     assert text.count("FROM ") == 3
-    assert "USER quire" in text
+    assert "USER 10001" in text
+    assert "--uid 10001" in text
 
 
 def test_streams_pass_the_proxy_unbuffered() -> None:
