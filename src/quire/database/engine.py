@@ -22,6 +22,8 @@ from quire.database.address import libpq_url, parse_url
 from quire.errors import MissingExtra, StorageUnavailable
 
 _BUSY_TIMEOUT_MS = 15_000
+_ANSWER_S = 20.0
+"""How long PostgreSQL may take for one statement."""
 _PRAGMAS = (
     f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}",
     # Readers and one writer don't block each other.
@@ -106,7 +108,8 @@ def _create_engine(url: str) -> AsyncEngine:
             max_overflow=10,
             pool_timeout=10,
             pool_pre_ping=True,
-            connect_args={"timeout": 10, "command_timeout": 60},
+            # a half-open connection is found out by the first statement that gets no answer
+            connect_args={"timeout": 10, "command_timeout": _ANSWER_S},
         )
     except ModuleNotFoundError as error:
         raise MissingExtra("PostgreSQL", "postgres") from error
@@ -139,7 +142,8 @@ def _translated() -> Generator[None]:
         raise  # a mistake in our statements, not a database that is away
     except DBAPIError as error:
         raise _unavailable(error.orig or error) from error
-    except (PoolTimeout, TimeoutError, OSError) as error:
+    except (PoolTimeout, TimeoutError, OSError, UnicodeDecodeError) as error:
+        # the driver reads a damaged answer as text that is none
         raise _unavailable(error) from error
 
 

@@ -1,0 +1,95 @@
+"""The service over fakes in a process of its own: what is measured is Quire, not a model.
+
+    python -m tests.faults.server PORT BOOK…
+
+Settings come from the environment, as always. `GET /faults/state` tells what is held: tasks,
+slots, descriptors, memory, and the longest stall of the event loop since the last look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI
+
+from quire.api import app as api
+from quire.api.app import create_app
+from quire.cli.serve import listen
+from quire.settings import Settings, load_settings
+from quire.testing.answering import WordEmbedder
+from quire.testing.index import MemoryIndex
+from quire.wiring import opening
+
+LOOK_EVERY_S = 0.005
+
+
+def held(app: FastAPI) -> dict[str, Any]:
+    """What this process holds now."""
+    gc.collect()
+    kilobytes = Path("/proc/self/statm").read_text().split()[1]
+    return {
+        "tasks": len(asyncio.all_tasks()),
+        "slots": app.state.slots.taken,
+        "descriptors": len(os.listdir("/proc/self/fd")),
+        "rss_mb": int(kilobytes) * os.sysconf("SC_PAGE_SIZE") / 1e6,
+        "stall_ms": app.state.stall * 1000,
+    }
+
+
+async def watch(app: FastAPI) -> None:
+    """Note by how much the loop was late."""
+    while True:
+        began = time.perf_counter()
+        await asyncio.sleep(LOOK_EVERY_S)
+        app.state.stall = max(app.state.stall, time.perf_counter() - began - LOOK_EVERY_S)
+
+
+def main(port: int, *books: str) -> None:
+    """Serve these books until told to stop."""
+    if not os.environ.get("FAULTS_REAL_STORES"):
+        index = MemoryIndex()
+
+        async def open_index(_: Settings) -> MemoryIndex:
+            return index
+
+        opening.open_index = open_index
+        opening.open_embedder = lambda _: WordEmbedder()
+    api.create_app = lambda settings: observed(create_app(settings), *map(Path, books))
+    listen(load_settings(), "127.0.0.1", port)
+
+
+def observed(app: FastAPI, *books: Path) -> FastAPI:
+    """The application with its books ingested at the start, and a route to look inside."""
+    app.state.stall = 0.0
+    inner = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        async with inner(app):
+            for book in books:
+                await app.state.library.ingest(book)
+            watching = asyncio.create_task(watch(app))
+            yield
+            watching.cancel()
+
+    app.router.lifespan_context = lifespan
+
+    @app.get("/faults/state")
+    async def state() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        found = held(app)
+        app.state.stall = 0.0
+        return found
+
+    return app
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), *sys.argv[2:])
