@@ -20,7 +20,6 @@ SOURCES = {
     "quac",
     "covidqa",
     "qasper",
-    "selqa",
     "qamr",
     "docs_def",
     "docs_api",

@@ -25,7 +25,8 @@ from tokenizers import Tokenizer
 DROP_SOURCES = {
     "policyqa",
     "tweetqa",
-}  # research-only upstream terms (OPP-115), posts under a platform's terms
+    "selqa",
+}  # research-only upstream terms (OPP-115), posts under a platform's terms, no licence stated
 
 
 def jsonl(path: Path) -> list[dict]:

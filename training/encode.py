@@ -6,7 +6,7 @@ import numpy as np
 from text import sentences
 from tokenizers import Tokenizer
 
-CLS, SEP, COLON = 101, 102, 1024
+CLS, SEP = 101, 102
 MAX_QUESTION, MAX_TITLE, MAX_CONTEXT = 64, 40, 300  # word pieces; a whole input is at most 367
 MAX_SENTENCES = 60
 NO_SENTENCE = 255
@@ -19,12 +19,12 @@ def question_ids(tokenizer, questions: list[str]) -> list[np.ndarray]:
     ]
 
 
-def context(tokenizer, title: str, text: str) -> dict:
+def context(tokenizer, title: str, text: str, longest: int = MAX_CONTEXT) -> dict:
     """ids, sentence number per token (NO_SENTENCE for the heading path), character offsets, sentence ranges."""
     head = tokenizer.encode(title, add_special_tokens=False).ids[-MAX_TITLE:] if title else []
-    head = [*head, COLON] if head else []
+    head = [*head, tokenizer.token_to_id(":")] if head else []
     enc = tokenizer.encode(text, add_special_tokens=False)
-    keep = MAX_CONTEXT - len(head)
+    keep = longest - len(head)
     spans = sentences(text)
     offsets = np.array(enc.offsets[:keep], np.int32).reshape(-1, 2)
     number = (
@@ -43,9 +43,9 @@ def context(tokenizer, title: str, text: str) -> dict:
     }
 
 
-def _init(path):
-    global TOK
-    TOK = tokenizer(path)
+def _init(path, longest):
+    global TOK, LONGEST
+    TOK, LONGEST = tokenizer(path), longest
 
 
 def tokenizer(path) -> Tokenizer:
@@ -56,12 +56,12 @@ def tokenizer(path) -> Tokenizer:
 
 
 def _contexts(pairs):
-    return [context(TOK, title, text) for title, text in pairs]
+    return [context(TOK, title, text, LONGEST) for title, text in pairs]
 
 
-def contexts_of(pairs, tok_path, workers):
+def contexts_of(pairs, tok_path, workers, longest=MAX_CONTEXT):
     step = 400
-    with mp.get_context("fork").Pool(workers, _init, (str(tok_path),)) as pool:
+    with mp.get_context("fork").Pool(workers, _init, (str(tok_path), longest)) as pool:
         return [
             c
             for part in pool.imap(

@@ -41,14 +41,14 @@ class Bench:
                 pairs += [(c[0], c[1]) for c in s["chunks"]]
                 questions += [q["question"] for q in s["questions"]]
         self.contexts = contexts_of(pairs, tok_path, workers)
-        self.pairs = pairs
+        self.pairs, self.questions = pairs, questions
         self.q_ids = question_ids(tok, questions)
         self.tok = tok
 
     def place(self, body, device):
         """The GPU part: embeddings and retrieval."""
         self.device = device
-        self.store = Store(self.q_ids, self.contexts, device)
+        self.store, self.stores = Store(self.q_ids, self.contexts, device), {}
         self.vc = embed_all(body, [c["ids"] for c in self.contexts], device)
         self.vq = embed_all(body, self.q_ids, device)
         self.retrieve()
@@ -99,13 +99,14 @@ class Bench:
     def read(self, models, name, depth):
         """Per question and candidate: answerable, relevant, per sentence (evidence, span)."""
         models = models if isinstance(models, list) else [models]
+        store = self.stores.get(type(models[0]).__name__, self.store)
         c0, q0 = self.first[name]
         qs = [q0 + i for i, ids in enumerate(self.cand[name]) for _ in ids[:depth]]
         cs = [c0 + c for ids in self.cand[name] for c in ids[:depth]]
         flat = []
         for a in range(0, len(qs), 1500):
             q, c = (torch.tensor(x[a : a + 1500], device=self.device) for x in (qs, cs))
-            b = self.store.batch(q, c, torch.zeros(len(q), dtype=torch.bool, device=self.device))
+            b = store.batch(q, c, torch.zeros(len(q), dtype=torch.bool, device=self.device))
             token, first = 0, 0
             for m in models:
                 with torch.autocast(self.device, torch.bfloat16):
@@ -242,7 +243,7 @@ class Bench:
             )
         return np.array(rows)
 
-    def measure(self, models) -> dict:
+    def measure(self, models, books=BOOKS) -> dict:
         out = {}
         read = self.read(models, "squad2", 10)
         s = self.sets["squad2"]
@@ -327,7 +328,7 @@ class Bench:
             y = np.array([bool(q["answerable"]) for q in s["questions"]])
             out["sample_auroc_ans"] = auroc(x[y, 1], x[~y, 1])
             out["sample_auroc"] = crossfit(x, y.astype(float))
-        for name in BOOKS:
+        for name in books:
             s = self.sets[name]
             read = self.read(models, name, TOP)
             keep = [i for i, q in enumerate(s["questions"]) if q["relevant"]]

@@ -1,8 +1,8 @@
 """Writes the trained reader as ONNX graphs: fp32 and int8 (word vectors and matrix products in 8 bits).
 
-    python export_onnx.py WEIGHTS_DIR [WEIGHTS_DIR …] --pack .data/pack2 --out .data/final
+    python export_onnx.py WEIGHTS_DIR [WEIGHTS_DIR …] --pack .data/pack3 --out .data/final
 
-Several folders are averaged, with --weights as their shares. The encoder's layers are those of `quire.embedding.graph`."""
+Several folders are averaged, with --weights as their shares."""
 
 import argparse
 import json
@@ -12,17 +12,8 @@ from pathlib import Path
 import numpy as np
 from encode import CLS, SEP, context, question_ids, tokenizer
 from onnx import TensorProto, helper
+from onnx_layers import EPSILON, FUSED, LAYERS, Float, Graph, Int8, layer
 from safetensors.numpy import load_file
-
-from quire.embedding.graph import (
-    EPSILON,
-    FUSED,
-    LAYERS,
-    _FloatArithmetic,
-    _GraphWriter,
-    _Int8Arithmetic,
-    _layer,
-)
 
 
 def load(folder: Path) -> dict[str, np.ndarray]:
@@ -36,23 +27,8 @@ def load(folder: Path) -> dict[str, np.ndarray]:
     }
 
 
-def layer_weights(w: dict, i: int) -> dict:
-    p, out = f"body.layers.{i}.", {}
-    for s in ("weight", "bias"):
-        for name, part in zip(
-            ("query", "key", "value"), np.split(w[p + "qkv." + s], 3), strict=True
-        ):
-            out[f"attention.self.{name}.{s}"] = part
-        out[f"attention.output.dense.{s}"] = w[p + "out." + s]
-        out[f"attention.output.LayerNorm.{s}"] = w[p + "norm1." + s]
-        out[f"intermediate.dense.{s}"] = w[p + "up." + s]
-        out[f"output.dense.{s}"] = w[p + "down." + s]
-        out[f"output.LayerNorm.{s}"] = w[p + "norm2." + s]
-    return out
-
-
 def build(w: dict, arithmetic, small_words: bool):
-    g = _GraphWriter()
+    g = Graph()
     words = w["body.words.weight"]
     if small_words:
         scale = (np.abs(words).max(1, keepdims=True) / 127).astype(np.float32)
@@ -102,7 +78,7 @@ def build(w: dict, arithmetic, small_words: bool):
         keepdims=0,
     )
     for i in range(LAYERS):
-        x = _layer(g, arithmetic, f"layer{i}", x, layer_weights(w, i))
+        x = layer(g, arithmetic, f"layer{i}", x, w, f"body.layers.{i}.")
     linear = lambda x, name, out: g.node(
         "Add",
         [
@@ -120,20 +96,18 @@ def build(w: dict, arithmetic, small_words: bool):
     first = g.node("Squeeze", [first, "one"], "first_token")
     pooled = g.node("Gelu", [linear(first, "pool", "pooled")], "pooled.active", domain=FUSED)
     linear(pooled, "first", "passage_logits")
-    model = g.model()
-    del model.graph.input[:], model.graph.output[:]
-    for name in ("input_ids", "token_type_ids", "attention_mask"):
-        model.graph.input.append(
-            helper.make_tensor_value_info(name, TensorProto.INT32, ["passages", "tokens"])
-        )
-    model.graph.output.append(
-        helper.make_tensor_value_info("token_logits", TensorProto.FLOAT, ["passages", "tokens", 3])
+    info = lambda name, kind, *more: helper.make_tensor_value_info(name, kind, ["passages", *more])
+    return g.model(
+        "quire-reader",
+        [
+            info(name, TensorProto.INT32, "tokens")
+            for name in ("input_ids", "token_type_ids", "attention_mask")
+        ],
+        [
+            info("token_logits", TensorProto.FLOAT, "tokens", 3),
+            info("passage_logits", TensorProto.FLOAT, 2),
+        ],
     )
-    model.graph.output.append(
-        helper.make_tensor_value_info("passage_logits", TensorProto.FLOAT, ["passages", 2])
-    )
-    model.graph.name = "quire-reader"
-    return model
 
 
 def calibration(pack: Path, tok, count: int = 160) -> list[tuple[np.ndarray, int]]:
@@ -187,8 +161,11 @@ def main() -> None:
     ap = argparse.ArgumentParser()
     ap.add_argument("folders", type=Path, nargs="+")
     ap.add_argument("--weights", type=float, nargs="+")
-    ap.add_argument("--pack", type=Path, default=Path(".data/pack2"))
+    ap.add_argument("--pack", type=Path, default=Path(".data/pack3"))
     ap.add_argument("--out", type=Path, default=Path(".data/final"))
+    ap.add_argument(
+        "--exact", nargs="*", default=[], help="products to leave in fp32, e.g. narrowed"
+    )
     ap.add_argument("--fp32-only", action="store_true")
     args = ap.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -198,15 +175,13 @@ def main() -> None:
         k: sum(s * x[k] for s, x in zip(shares, loaded, strict=True)) / sum(shares)
         for k in loaded[0]
     }
-    (args.out / "reader-fp32.onnx").write_bytes(
-        build(w, _FloatArithmetic(), False).SerializeToString()
-    )
+    (args.out / "reader-fp32.onnx").write_bytes(build(w, Float(), False).SerializeToString())
     if args.fp32_only:
         return
     tok = tokenizer(args.pack / "tokenizer.json")
-    samples = sample(build(w, _FloatArithmetic(), False), calibration(args.pack, tok))
+    samples = sample(build(w, Float(), False), calibration(args.pack, tok))
     (args.out / "reader-int8.onnx").write_bytes(
-        build(w, _Int8Arithmetic(samples), True).SerializeToString()
+        build(w, Int8(samples, tuple(args.exact)), True).SerializeToString()
     )
     for p in sorted(args.out.glob("*.onnx")):
         print(p.name, p.stat().st_size)

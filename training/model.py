@@ -139,8 +139,10 @@ def segment_mean(x, segment, n):
 class Store:
     """Tokenised questions and contexts as flat device tensors; batches are composed by indexing, without a loop."""
 
-    def __init__(self, questions, contexts, device):
+    def __init__(self, questions, contexts, device, begin=101, separator=102):
         import numpy as np
+
+        self.begin, self.separator = begin, separator
 
         flat = lambda xs, dt: torch.from_numpy(np.concatenate(xs).astype(dt)).to(device)
         offs = lambda xs: torch.from_numpy(
@@ -171,8 +173,8 @@ class Store:
         in_q = (position >= 1) & (position <= qi)
         at = position - qi - 2
         in_c = (at >= 0) & (at < ci)
-        ids = torch.full_like(position, 102)
-        ids[position == 0] = 101
+        ids = torch.full_like(position, self.separator)
+        ids[position == 0] = self.begin
         ids = torch.where(
             in_q, self.q[(self.q_off[q][item] + position - 1).clamp(0, len(self.q) - 1)].long(), ids
         )

@@ -120,11 +120,9 @@ def prepare(
             questions.append(q)
         return q_index[q]
 
-    base, adv, cloze = (
-        [],
-        {},
-        [],
-    )  # base: (q, c, bits, s, e, weak, source, row, alternative context)
+    # base: (q, c, bits, s, e, weak, source, row, alternative context, answer's characters)
+    base, adv, cloze = [], {}, []
+    cuts = []  # of the contexts after `pairs`: (the context it was, the range cut out)
     of_row = {}
     for i, r in enumerate(rows):
         if not keep_row[i]:
@@ -135,6 +133,7 @@ def prepare(
             _, s, e = labels(cut, r["span"], None)
             if s >= 0 and len(cut["ids"]) > 20:
                 contexts.append(cut)
+                cuts.append((c, r["drop"]))
                 cloze.append((ask(r["q"]), len(contexts) - 1, s, e))
         elif r["y"] == 1:
             bits, s, e = labels(contexts[c], r.get("span"), r.get("ev"))
@@ -142,7 +141,9 @@ def prepare(
             if not weak and bits == 0:
                 continue
             of_row[i] = len(base)
-            base.append((ask(r["q"]), c, bits, s, e, weak, r["src"], i, parent.get(i, -1)))
+            base.append(
+                (ask(r["q"]), c, bits, s, e, weak, r["src"], i, parent.get(i, -1), r.get("span"))
+            )
         elif "of" not in r:
             adv.setdefault(("alone", i), []).append((ask(r["q"]), c))
     for i, r in enumerate(rows):
@@ -150,6 +151,7 @@ def prepare(
             c = r["p"]
             if r["src"] == "adv_cut":
                 contexts.append(without(contexts[c], r["drop"]))
+                cuts.append((c, r["drop"]))
                 c = len(contexts) - 1
             adv.setdefault(of_row[r["of"]], []).append((ask(r["q"]), c))
     for j, e in enumerate(edits):
@@ -160,15 +162,16 @@ def prepare(
         if e["src"] == "pos_swap":
             c, moves = swapped[j]
             shift = lambda pair: [move(pair[0], moves), move(pair[1], moves)]
+            span = shift(r["span"]) if r.get("span") else None
             bits, s, t = labels(
                 contexts[c],
-                shift(r["span"]) if r.get("span") else None,
+                span,
                 [shift(x) for x in r["ev"]] if r.get("ev") else None,
             )
             if bits:
                 q = ask(e["q"])
                 adv[len(base)] = [(base[b][0], c), (q, base[b][1])]
-                base.append((q, c, bits, s, t, False, "pos_swap", e["of"], -1))
+                base.append((q, c, bits, s, t, False, "pos_swap", e["of"], -1, span))
         else:
             adv.setdefault(b, []).append(
                 (ask(e.get("q", r["q"])), swapped[j][0] if "swap" in e else base[b][1])
@@ -181,6 +184,8 @@ def prepare(
         "passages": passages,
         "rows": rows,
         "contexts": contexts,
+        "pairs": pairs,
+        "cuts": cuts,
         "questions": questions,
         "base": base,
         "adv": adv,
@@ -354,6 +359,7 @@ def outputs(model, store, items):
         "start": token[where, 0],
         "end": token[where, 1],
         "token_item": b["item"][where],
+        "token_sentence": sentence,
         "text_at": b["text_at"][where],
         "evidence": evidence,
         "sentence_item": used // MAX_SENTENCES,
@@ -469,46 +475,28 @@ def segment_kl(t, s, segment, n):
 # --- training ------------------------------------------------------------------------------------------------------------
 
 
-def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
-    torch.manual_seed(seed)
+def fresh_reader(args) -> Reader:
+    """MiniLM's weights with new heads."""
     model = Reader(args.dropout).to(DEVICE)
-    if init is None:
-        load_body(model.body, str(args.pack / "init.safetensors"))
-        for layer in (model.token, model.first):
-            torch.nn.init.normal_(layer.weight, std=0.02)
-            torch.nn.init.zeros_(layer.bias)
-    else:
-        model.load_state_dict(init)
-    average = {k: v.detach().clone() for k, v in model.state_dict().items()}
-    now = model.state_dict()
-    if args.compile:
-        torch._dynamo.config.suppress_errors = True
-        for layer in model.body.layers:
-            layer.compile(dynamic=True)
-    heads = [p for n, p in model.named_parameters() if not n.startswith("body")]
-    body_decay = [p for n, p in model.named_parameters() if n.startswith("body") and p.ndim > 1]
-    body_plain = [p for n, p in model.named_parameters() if n.startswith("body") and p.ndim == 1]
-    lr = lr or args.lr
-    groups = [
-        {"params": body_decay, "weight_decay": 0.01, "top": lr},
-        {"params": body_plain, "weight_decay": 0.0, "top": lr},
-        {"params": heads, "weight_decay": 0.0, "top": 2 * lr},
-    ]
-    opt = torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
-    source = stream(plan, seed, args.tokens, args.cloze_epochs)
-    begin, step, seen, sums = time.time(), 0, 0, {}
-    while True:
-        progress = (time.time() - begin) / seconds
-        if progress >= 1:
-            break
-        epoch, batch = next(source)
-        items = {
-            k: torch.from_numpy(np.ascontiguousarray(v)).to(DEVICE, non_blocking=True)
-            for k, v in batch.items()
-        }
-        rate = min(1.0, step / 200) * 0.5 * (1 + math.cos(math.pi * progress))
-        for grp in opt.param_groups:
-            grp["lr"] = grp["top"] * rate
+    load_body(model.body, str(args.pack / "init.safetensors"))
+    for layer in (model.token, model.first):
+        torch.nn.init.normal_(layer.weight, std=0.02)
+        torch.nn.init.zeros_(layer.bias)
+    return model
+
+
+def on_device(batch: dict) -> dict:
+    return {
+        k: torch.from_numpy(np.ascontiguousarray(v)).to(DEVICE, non_blocking=True)
+        for k, v in batch.items()
+    }
+
+
+def labelled(store, teachers=()):
+    """The loss of a batch by its labels, and by the mean of the teachers' outputs."""
+
+    def step(model, batch):
+        items = on_device(batch)
         target = None
         if teachers:
             with torch.no_grad(), torch.autocast(DEVICE, torch.bfloat16):
@@ -519,14 +507,53 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
             }
         with torch.autocast(DEVICE, torch.bfloat16):
             o = outputs(model, store, items)
-        loss, parts = loss_of(model, o, items, target)
+        return loss_of(model, o, items, target)
+
+    return step
+
+
+def fit(args, model, blank, source, step_loss, seconds, lr, ema=0.999, warm=200):
+    """Trains for so many seconds; returns `blank` (an unused model of the kind) with the moving average of the weights."""
+    average = {k: v.detach().clone() for k, v in model.state_dict().items()}
+    now = model.state_dict()
+    layers = model.layers if hasattr(model, "layers") else model.body.layers
+    if args.compile:
+        torch._dynamo.config.suppress_errors = True
+        for layer in layers:
+            layer.compile(dynamic=True)
+    inner = {id(p) for layer in layers for p in layer.parameters()}
+    inner |= {
+        id(p) for m in model.modules() if isinstance(m, torch.nn.Embedding) for p in m.parameters()
+    }
+    body = [p for n, p in model.named_parameters() if id(p) in inner or n.startswith("body")]
+    known = {id(p) for p in body}
+    groups = [
+        {"params": [p for p in body if p.ndim > 1], "weight_decay": 0.01, "top": lr},
+        {"params": [p for p in body if p.ndim == 1], "weight_decay": 0.0, "top": lr},
+        {
+            "params": [p for p in model.parameters() if id(p) not in known],
+            "weight_decay": 0.0,
+            "top": 2 * lr,
+        },
+    ]
+    opt = torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
+    begin, step, seen, sums, epoch = time.time(), 0, 0, {}, 0
+    while True:
+        progress = (time.time() - begin) / seconds
+        if progress >= 1:
+            break
+        epoch, batch = next(source)
+        rate = min(1.0, step / warm) * 0.5 * (1 + math.cos(math.pi * progress))
+        for grp in opt.param_groups:
+            grp["lr"] = grp["top"] * rate
+        loss, parts = step_loss(model, batch)
         opt.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         opt.step()
         step += 1
         seen += len(batch["q"])
-        decay = min(0.999, step / (step + 10))
+        decay = min(ema, step / (step + 10))
         with torch.no_grad():
             torch._foreach_lerp_(list(average.values()), [now[k] for k in average], 1 - decay)
         for k, v in parts.items():
@@ -539,7 +566,7 @@ def fit(args, plan, store, seconds, seed, teachers=(), init=None, lr=None):
             )
             sums = {}
     log(f"done: {step} steps, epoch {epoch}, {seen} items, {seen / seconds:.0f} items/s")
-    final = Reader(0.0).to(DEVICE).eval()
+    final = blank.to(DEVICE).eval()
     final.load_state_dict(average)
     return final
 
@@ -634,9 +661,14 @@ def main() -> None:
                 k: sum(m.state_dict()[k] for m in models) / len(models)
                 for k in models[0].state_dict()
             }
-            model = fit(args, plan, store, seconds, args.seed + i, models, init, args.lr * 0.8)
+            start = Reader(args.dropout).to(DEVICE)
+            start.load_state_dict(init)
+            step, lr = labelled(store, models), args.lr * 0.8
         else:
-            model = fit(args, plan, store, seconds, args.seed + i)
+            torch.manual_seed(args.seed + i)
+            start, step, lr = fresh_reader(args), labelled(store), args.lr
+        source = stream(plan, args.seed + i, args.tokens, args.cloze_epochs)
+        model = fit(args, start, Reader(0.0), source, step, seconds, lr)
         save(
             {k: v for k, v in model.state_dict().items() if k != "calibration"}, args.out, "reader"
         )
