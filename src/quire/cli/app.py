@@ -9,6 +9,7 @@ import typer
 from quire import __version__
 from quire.cli import (
     ask,
+    backup,
     bench,
     calibrate,
     chat,
@@ -62,6 +63,8 @@ app.command()(serve.serve)
 app.command()(worker.worker)
 app.command()(mcp.mcp)
 app.command()(doctor.doctor)
+app.command()(backup.backup)
+app.command()(backup.restore)
 app.add_typer(keys.app, name="keys")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(sessions.app, name="sessions")

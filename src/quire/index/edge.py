@@ -2,6 +2,7 @@
 
     root/
     ├── .lock                  held by the process that has the store open
+    ├── .writing               held during a write, and while another process makes a copy
     ├── quire.json             the alias: current generation, embedder, schema
     └── quire@3/               a generation
         ├── my-book.1/         one shard per book (see `generation.py`)
@@ -34,6 +35,7 @@ from quire.errors import (
     InvalidRequest,
     StoreLocked,
 )
+from quire.index.gate import WriteGate
 from quire.index.payload import SCHEMA_VERSION, is_point_id
 from quire.index.port import Candidates, EmbedderInfo, Index, Point, SparseVector
 from quire.models import Chunk, Filters
@@ -60,6 +62,7 @@ class EdgeIndex:
         lock: BaseFileLock,
         threads: ThreadPoolExecutor,
         cache: ChunkCache,
+        gate: WriteGate,
     ) -> None:
         """Used by `open` and `begin_rebuild`; the lock on the root is already held."""
         self._root = root
@@ -67,6 +70,7 @@ class EdgeIndex:
         self._lock = lock
         self._threads = threads
         self._cache = cache
+        self._gate = gate
         self._generation: Generation | None = None
         self._schema = SCHEMA_VERSION
         self._rebuild_of: EdgeIndex | None = None
@@ -82,9 +86,16 @@ class EdgeIndex:
             )
         from quire.index.shard import ChunkCache
 
-        lock = await asyncio.to_thread(_lock, root)
+        lock = await asyncio.to_thread(lock_folder, root)
         threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="quire-index")
-        index = cls(root, collection, lock=lock, threads=threads, cache=ChunkCache())
+        index = cls(
+            root,
+            collection,
+            lock=lock,
+            threads=threads,
+            cache=ChunkCache(),
+            gate=WriteGate(root),
+        )
         try:
             await index._blocking(index._load)
         except BaseException:
@@ -230,6 +241,7 @@ class EdgeIndex:
             lock=self._lock,
             threads=self._threads,
             cache=self._cache,
+            gate=self._gate,
         )
         rebuilt._generation = await self._blocking(self._new_generation, embedder)
         rebuilt._rebuild_of = self
@@ -264,7 +276,7 @@ class EdgeIndex:
             try:
                 await asyncio.to_thread(self._threads.shutdown)
                 if generation is not None:
-                    await asyncio.to_thread(generation.close)
+                    await asyncio.to_thread(self._written, generation.close)
             finally:
                 self._lock.release()
 
@@ -291,9 +303,13 @@ class EdgeIndex:
         if self._closed and not always:
             raise IndexUnavailable("the index is closed")
         try:
-            return await asyncio.wrap_future(self._threads.submit(work, *args))
+            return await asyncio.wrap_future(self._threads.submit(self._written, work, *args))
         except OSError as error:
             raise IndexUnavailable(f"the index at {self._root} failed: {error}") from error
+
+    def _written(self, work: Callable[..., T], *args: Any) -> T:
+        with self._gate.write():
+            return work(*args)
 
     @property
     def _alias(self) -> Path:
@@ -319,13 +335,13 @@ class EdgeIndex:
         if alias is not None and current is not None:
             embedder = EmbedderInfo(alias["embedder"]["name"], alias["embedder"]["dimension"])
             self._schema = int(alias["schema"])
-            self._generation = Generation(self._folder(current), embedder, self._cache)
+            self._generation = Generation(self._folder(current), embedder, self._cache, self._gate)
 
     def _new_generation(self, embedder: EmbedderInfo) -> Generation:
         from quire.index.generation import Generation
 
         number = max(self._numbers(), default=0) + 1
-        return Generation(self._folder(number), embedder, self._cache)
+        return Generation(self._folder(number), embedder, self._cache, self._gate)
 
     def _read_alias(self) -> dict[str, Any] | None:
         try:
@@ -354,7 +370,8 @@ class EdgeIndex:
         sync_folder(self._root)
 
 
-def _lock(root: Path) -> BaseFileLock:
+def lock_folder(root: Path) -> BaseFileLock:
+    """Take the folder for this process; raises `StoreLocked` if another has it."""
     root.mkdir(parents=True, exist_ok=True)
     lock = FileLock(root / ".lock", thread_local=False)
     try:

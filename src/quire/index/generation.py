@@ -18,6 +18,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from quire.errors import InvalidRequest
+from quire.index.gate import WriteGate
 from quire.index.port import EmbedderInfo
 from quire.index.shard import READY, ChunkCache, Shard, remove_shard
 
@@ -31,11 +32,14 @@ class Generation:
     from the disk when its last reader leaves.
     """
 
-    def __init__(self, folder: Path, embedder: EmbedderInfo, cache: ChunkCache) -> None:
+    def __init__(
+        self, folder: Path, embedder: EmbedderInfo, cache: ChunkCache, gate: WriteGate
+    ) -> None:
         """Take the folder as it is; what a crash left half-made in it is removed."""
         self.folder = folder
         self.embedder = embedder
         self._cache = cache
+        self._gate = gate
         self._lock = threading.RLock()
         self._readers = 0
         self._retired = False
@@ -122,7 +126,9 @@ class Generation:
     def _opened(self, book_id: str) -> Shard | None:
         shard = self._open.get(book_id)
         if shard is None and book_id in self._folders:
-            shard = self._open[book_id] = Shard.load(self._folders[book_id], self._cache)
+            with self._gate.write():  # loading replays the log
+                shard = Shard.load(self._folders[book_id], self._cache)
+            self._open[book_id] = shard
         return shard
 
     def _let_go(self, shard: Shard) -> None:
