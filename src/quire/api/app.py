@@ -66,6 +66,7 @@ def create_app(settings: Settings) -> FastAPI:
     documentation.install(app)
     reference.install(app)
     # the last one added is the outermost
+    app.add_middleware(errors.UnexpectedErrorMiddleware)
     app.add_middleware(JsonByDefaultMiddleware)
     app.add_middleware(BodyLimitMiddleware, max_bytes=settings.max_body_bytes)
     app.add_middleware(CorsMiddleware)

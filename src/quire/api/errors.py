@@ -13,12 +13,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quire import errors
 from quire.access import Allowance
 from quire.api.headers import limit_headers
 from quire.api.schemas.operations import ErrorResponse
-from quire.api.streaming import ClientGone
+from quire.api.streaming import UNEXPECTED, ClientGone
 from quire.api.tracing import current_trace_id, route_of
 
 log = logging.getLogger(__name__)
@@ -197,8 +198,37 @@ async def _gone(_: Request, error: Exception) -> Response:
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     log.error("%s %s failed", request.method, route_of(request.scope), exc_info=error)
-    message = "something went wrong on our side; the trace id finds it in the log"
-    return shape_of(request)(500, "internal_error", message, None, None)
+    return shape_of(request)(500, "internal_error", UNEXPECTED, None, None)
+
+
+class UnexpectedErrorMiddleware:
+    """Words what nobody foresaw while the request still has its trace id and its headers.
+
+    The framework's own place for that is outside of all middleware.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 500, unless an answer has begun: that one is cut."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = begun or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception as error:
+            if begun:
+                raise
+            response = await _unexpected(Request(scope), error)
+            await response(scope, receive, send)
 
 
 def shape_of(request: Request) -> Shape:

@@ -24,6 +24,8 @@ _KEEPALIVE = format_sse_event(comment="keepalive")
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 _AHEAD = 16  # pieces that may wait for a slow reader
 
+UNEXPECTED = "something went wrong on our side; the trace id finds it in the log"
+
 _log = logging.getLogger(__name__)
 
 
@@ -88,10 +90,10 @@ class AnswerStream(EventSourceResponse):
     ) -> None:
         while True:
             piece = await _next(queue, producing, gone, stopping, self._pause)
-            if isinstance(piece, QuireError):
+            if isinstance(piece, Exception):
                 if not self._begun:
                     raise piece
-                piece, last = self._failed(piece), True
+                piece, last = self._failed(_worded(piece)), True
             else:
                 last = piece is None
             await self._write(send, piece or b"", last=last)
@@ -122,7 +124,7 @@ async def _next(
     gone: asyncio.Task[None],
     stopping: asyncio.Task[bool],
     pause: float,
-) -> bytes | QuireError | None:
+) -> bytes | Exception | None:
     """The next piece, a keepalive after a pause, the error that ends the stream, or its end."""
     if queue.empty():
         getting = asyncio.create_task(queue.get())
@@ -144,9 +146,17 @@ async def _next(
     if not producing.done():
         return ShuttingDown("the server is restarting; ask again in a moment")
     error = producing.exception()
-    if error is None or isinstance(error, QuireError):
+    if error is None or isinstance(error, Exception):
         return error
     raise error
+
+
+def _worded(error: Exception) -> QuireError:
+    """What readers are told; what nobody foresaw goes to the log instead."""
+    if isinstance(error, QuireError):
+        return error
+    _log.error("a stream failed", exc_info=error)
+    return QuireError(UNEXPECTED)
 
 
 async def disconnected(receive: Receive) -> None:

@@ -177,6 +177,7 @@ class IngestionState:
                 func.count().label("pages"),
                 func.sum(PageRow.chunk_count).label("chunks"),
             )
+            .where(PageRow.chunk_count > 0)  # drafts and empty files are no pages to readers
             .group_by(PageRow.book_id)
             .subquery()
         )

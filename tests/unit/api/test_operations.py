@@ -120,3 +120,18 @@ async def test_every_response_is_armoured(service: Service) -> None:
         assert "default-src 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["x-trace-id"]
+
+
+async def test_what_nobody_foresaw_keeps_its_trace_id_and_its_headers(
+    service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken() -> None:
+        raise ZeroDivisionError("words of a reader")
+
+    monkeypatch.setattr(service.library.shelf, "books", broken)
+    response = await service.client.get("/books", headers={"X-Trace-Id": "trace-of-mine"})
+    assert (response.status_code, response.json()["error_code"]) == (500, "internal_error")
+    assert response.headers["x-trace-id"] == response.json()["trace_id"] == "trace-of-mine"
+    assert "content-security-policy" in response.headers
+    assert "reader" not in response.text
+    assert any(record.exc_info for record in caplog.records)

@@ -220,3 +220,13 @@ async def test_slots_are_free_again_after_everything(service: Service) -> None:
     await service.client.post("/chat/stream", json={"query": QUESTION})
     await service.client.post("/chat/stream", json={"query": QUESTION, "book_id": "none"})
     assert service.app.state.slots.taken == 0
+
+
+async def test_what_nobody_foresaw_ends_a_stream_with_an_event() -> None:
+    wire, pieces = Wire(), Pieces(ZeroDivisionError("words of a reader"))
+    await stream(pieces())(SCOPE, wire.receive, wire.send)
+    assert pieces.closed
+    assert b"event: error" in wire.body
+    assert b"internal_error" in wire.body
+    assert b"reader" not in wire.body
+    assert wire.sent[-1]["more_body"] is False

@@ -47,7 +47,7 @@ def contents(book: BookSummary, pages: list[PageSummary]) -> str:
     for page in pages:
         if page.module != module:
             module = page.module
-            lines += ["", f"## {plain(module) or 'Pages'}", ""]
+            lines += ["", f"## {'Pages' if module in ('', 'root') else plain(module)}", ""]
         lines.append(f"- [{plain(page.title)}]({page.source_url})")
     return "\n".join(lines) + "\n"
 
