@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export QUIRE_HOME ?= $(CURDIR)/.quire
 
-.PHONY: help setup demo test test-fast lint typecheck format docs eval-gate bench web web-test browser-test deploy-check constraints clean
+.PHONY: help setup demo test test-fast test-llm lint typecheck format docs eval-gate bench web web-test browser-test deploy-check constraints clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: setup lint typecheck ## all checks and all tests
 
 test-fast: $(VENV)/.done ## unit tests only
 	@"$(BIN)/python" -m pytest tests/unit
+
+test-llm: $(VENV)/.done ## the agent against a small real model (compiles its server once: minutes)
+	@bash scripts/test_llm.sh
 
 lint: $(VENV)/.done ## ruff, import layers, generated docs up to date
 	@"$(BIN)/ruff" check .
