@@ -77,6 +77,25 @@ browserTests("the chat page", () => {
     expect(await page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith("quire:thread:")))).toEqual([]);
   });
 
+  test("another browser shows the same conversation with its citations", async () => {
+    const page = await visit(url);
+    await askAndWait(page, QUESTION);
+    await askAndWait(page, UNKNOWN);
+    const words = await textOf(page.locator("quire-turn").first().locator("quire-answer"));
+    const address = page.url();
+    const other = await visit(url);
+    await other.locator("quire-threads").getByRole("button", { name: QUESTION, exact: true }).first().click();
+    await settled(other);
+    expect(other.url()).toBe(address);
+    const first = other.locator("quire-turn").first();
+    expect(await textOf(first.locator("quire-answer"))).toBe(words);
+    expect(await first.locator("summary").innerText()).toMatch(/match · answered from \d+ passages?/);
+    await lastTurn(other).getByRole("heading", { name: "The book doesn’t say" }).waitFor();
+    await first.locator(".cite").first().click();
+    await other.locator("quire-lesson mark").first().waitFor();
+    expect(await other.locator("quire-lesson mark").first().innerText()).toContain("Transient local durability");
+  });
+
   test("everything works from the keyboard alone", async () => {
     const page = await visit(url);
     await page.getByLabel("Your question").waitFor();

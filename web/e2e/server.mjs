@@ -3,7 +3,7 @@
  * QUIRE_E2E_SERVER=real|stub decides; QUIRE_E2E_URL names one that already runs.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
@@ -30,14 +30,39 @@ export async function startServer() {
   return await startReplaceableStub();
 }
 
-async function startReal() {
-  const ingest = spawnSync(quire, ["ingest", `${root}examples/physical-ai`, "--json"], { env, encoding: "utf8", timeout: 300_000 });
-  if (ingest.status !== 0) throw new Error(`ingest failed: ${(ingest.stderr || ingest.stdout || "").slice(-300)}`);
+/**
+ * A server of its own with keys on, and a way to make them; undefined where `quire serve` is not under test.
+ * @returns {Promise<{ url: string, key: (...options: string[]) => string, close: () => Promise<void> } | undefined>}
+ */
+export async function startGuarded(kind, { baseUrl = "https://example.org/physical-ai" } = {}) {
+  if (kind !== "real") return undefined;
+  const guarded = {
+    ...env, QUIRE_HOME: `${env.QUIRE_HOME}-guarded`, QUIRE_MODELS: env.QUIRE_MODELS ?? `${env.QUIRE_HOME}/models`,
+    QUIRE_AUTH: "on", QUIRE_RATE_LIMIT: "10000", QUIRE_VISITOR_LIMIT: "10000",
+  };
+  rmSync(guarded.QUIRE_HOME, { recursive: true, force: true });
+  const book = `${guarded.QUIRE_HOME}/physical-ai`;
+  cpSync(`${root}examples/physical-ai`, book, { recursive: true });
+  const settings = readFileSync(`${book}/quire.toml`, "utf8");
+  writeFileSync(`${book}/quire.toml`, settings.replace(/^base_url = .*$/m, `base_url = "${baseUrl}"`));
+  const server = await startReal(guarded, book);
+  const key = (...options) => JSON.parse(run(["keys", "create", ...options, "--json"], guarded)).key;
+  return { url: server.url, key, close: server.close };
+}
+
+function run(command, environment) {
+  const done = spawnSync(quire, command, { env: environment, encoding: "utf8", timeout: 300_000 });
+  if (done.status !== 0) throw new Error(`quire ${command[0]} failed: ${(done.stderr || done.stdout || "").slice(-300)}`);
+  return done.stdout;
+}
+
+async function startReal(environment = env, book = `${root}examples/physical-ai`) {
+  run(["ingest", book, "--json"], environment);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let child;
   const start = async () => {
-    child = spawn(quire, ["serve", "--port", String(port)], { env, stdio: ["ignore", "ignore", "pipe"] });
+    child = spawn(quire, ["serve", "--port", String(port)], { env: environment, stdio: ["ignore", "ignore", "pipe"] });
     let log = "";
     child.stderr.on("data", (piece) => (log = (log + piece).slice(-4000)));
     for (let tries = 0; tries < 240; tries++) {

@@ -7,12 +7,17 @@ import { fileURLToPath } from "node:url";
 const SITES = fileURLToPath(new URL("./sites", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".json": "application/json" };
 
-/** Serves `root`; `{{API}}` in a page becomes the API's address, `tag` goes in before `</body>`. */
-export async function startSite(apiUrl, { root = SITES, tag = "" } = {}) {
-  const api = new URL(apiUrl);
+/**
+ * Serves `root`; `?as=name` gives that page under any path. `{{API}}` and `{{KEY}}` in a page become what
+ * `site.api` and `site.key` say, and `tag` goes in before `</body>`.
+ */
+export async function startSite(apiUrl = "", { root = SITES, tag = "", key = "pk_test" } = {}) {
+  const site = { url: "", api: apiUrl, key, close: async () => {} };
   const server = createServer((request, response) => {
-    const path = new URL(request.url, "http://site").pathname;
+    const { pathname, searchParams } = new URL(request.url, "http://site");
+    const path = searchParams.get("as") ?? pathname;
     if (path.startsWith("/quire/")) {
+      const api = new URL(site.api);
       const passed = send({ host: api.hostname, port: api.port, path: request.url.slice("/quire".length), method: request.method, headers: { ...request.headers, host: api.host } }, (answer) => {
         response.writeHead(answer.statusCode, answer.headers);
         answer.pipe(response);
@@ -24,8 +29,10 @@ export async function startSite(apiUrl, { root = SITES, tag = "" } = {}) {
     if (!file) return void response.writeHead(404).end();
     response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" });
     const body = readFileSync(file);
-    response.end(extname(file) === ".html" ? body.toString().replaceAll("{{API}}", apiUrl).replace("</body>", `${tag}</body>`) : body);
+    response.end(extname(file) === ".html" ? body.toString().replaceAll("{{API}}", site.api).replaceAll("{{KEY}}", site.key).replace("</body>", `${tag}</body>`) : body);
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  return { url: `http://127.0.0.1:${server.address().port}`, close: () => new Promise((done) => (server.closeAllConnections(), server.close(done))) };
+  site.url = `http://127.0.0.1:${server.address().port}`;
+  site.close = () => new Promise((done) => (server.closeAllConnections(), server.close(done)));
+  return site;
 }

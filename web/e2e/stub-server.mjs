@@ -47,7 +47,7 @@ async function handle(request, response, context) {
   const url = new URL(request.url, "http://stub");
   const { state } = context;
   response.setHeader("Access-Control-Allow-Origin", "*");
-  response.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type");
+  response.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type, X-Visitor-Id");
   response.setHeader("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE");
   if (request.method === "OPTIONS") return response.writeHead(204).end();
   const file = staticFile(url.pathname);

@@ -53,13 +53,16 @@ test("a follow-up goes to the same session", async () => {
   expect(api.requests[1]!.session_id).toBe(api.requests[0]!.session_id);
   expect(api.requests[1]!.filters).toBeUndefined();
 });
-test("a server that doesn't know `selection` is asked without it", async () => {
+test("a selection that the server can't find on its page is asked about without its place", async () => {
   const api = new FakeApi((request) => (request.selection ? [new ApiError("validation_error", "extra", { fields: ["selection"] })] : [done]));
   const talk = new Conversation(api, newThread("b"), () => undefined);
   const place = { page_url: "http://p/", char_start: 1, char_end: 2 };
   expect((await talk.ask({ text: "q", selectedText: "x", place })).status).toBe("done");
   expect(api.requests.map((request) => Boolean(request.selection))).toEqual([true, false]);
   expect(api.requests[1]).toMatchObject({ mode: "selected_text", selected_text: "x" });
+  await talk.ask({ text: "again", selectedText: "x", place });
+  await talk.ask({ text: "elsewhere", selectedText: "x", place: { ...place, page_url: "http://p/2" } });
+  expect(api.requests.map((request) => request.selection?.page_url)).toEqual(["http://p/", undefined, undefined, "http://p/2", undefined]);
 });
 test("errors are explained in plain words, with a way on", () => {
   for (const code of ["unreachable", "interrupted", "shutting_down", "rate_limited", "overloaded", "retrieval_unavailable", "model_unavailable", "storage_unavailable",

@@ -20,6 +20,8 @@ export interface ApiOptions {
   /** Where the API lives, with a trailing slash. */
   base: string;
   key?: string | undefined;
+  /** An id this browser made up, for sites where many readers share one key. */
+  visitor?: string | undefined;
 }
 
 type Json = Record<string, unknown>;
@@ -27,10 +29,12 @@ type Json = Record<string, unknown>;
 export class Api {
   base: string;
   key: string | undefined;
+  visitor: string | undefined;
 
-  constructor({ base, key }: ApiOptions) {
+  constructor({ base, key, visitor }: ApiOptions) {
     this.base = base.endsWith("/") ? base : base + "/";
     this.key = key;
+    this.visitor = visitor;
   }
 
   async books(): Promise<Book[]> {
@@ -140,6 +144,7 @@ export class Api {
   async #fetch(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
     if (this.key) headers.set("Authorization", `Bearer ${this.key}`);
+    if (this.visitor) headers.set("X-Visitor-Id", this.visitor);
     let response: Response;
     try {
       response = await fetch(new URL(path, this.base), {

@@ -10,8 +10,8 @@ export interface Question {
   place?: SelectionPlace | undefined;
 }
 
-/** Whether the server takes `selection`; older ones refuse unknown fields. */
-let sendsPlace = true;
+/** Pages whose selections the server can't find in its book (or doesn't look for). */
+const placeless = new Set<string>();
 
 export class Conversation {
   #abort: AbortController | undefined;
@@ -71,8 +71,9 @@ export class Conversation {
       if (!(request.selection && error instanceof ApiError && error.more.fields?.some((f) => f.startsWith("selection")))) {
         throw error;
       }
-      sendsPlace = false;
-      await this.#read(turn, { ...request, selection: undefined } as ChatRequest, signal);
+      placeless.add(request.selection.page_url);
+      const { selection: _, ...rest } = request;
+      await this.#read(turn, rest, signal);
     }
   }
 
@@ -84,7 +85,7 @@ export class Conversation {
       ...(this.thread.bookId ? { book_id: this.thread.bookId } : {}),
       ...(filters ? { filters } : {}),
       ...(turn.selectedText ? { mode: "selected_text" as const, selected_text: turn.selectedText } : {}),
-      ...(turn.selectedText && place && sendsPlace ? { selection: place } : {}),
+      ...(turn.selectedText && place && !placeless.has(place.page_url) ? { selection: place } : {}),
     };
   }
 

@@ -45,6 +45,19 @@ export function newThread(bookId: string): Thread {
   return { id: newId(), bookId, title: "", updatedAt: new Date().toISOString(), turns: [] };
 }
 
+/** The id of this tab's reader: conversations and limits are kept by it, and it ends with the storage. */
+export function visitorOf(storage: Storage | undefined): string {
+  try {
+    const known = storage?.getItem("quire:visitor");
+    if (known) return known;
+    const id = newId();
+    storage?.setItem("quire:visitor", id);
+    return id;
+  } catch {
+    return newId();
+  }
+}
+
 /** A thread is called after its first question until the reader names it. */
 export function titleOf(thread: Pick<Thread, "title" | "turns">): string {
   const title = cleanLine(thread.title || thread.turns[0]?.question || "");

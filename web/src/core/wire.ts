@@ -132,5 +132,8 @@ export interface SessionMessage {
   content: string;
   timestamp?: string;
   confidence?: number | null;
+  /** What the reader had selected; on their message. */
+  selected_text?: string | null;
+  /** The whole answer as it was sent; on the assistant's message. */
   response?: ChatResponse | null;
 }

@@ -3,13 +3,8 @@ import { css, html, LitElement, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 
 import { base } from "../styles/tokens.ts";
+import type { ThreadEntry } from "../core/shelf.ts";
 import { icons } from "./icons.ts";
-
-export interface ThreadEntry {
-  id: string;
-  title: string;
-  updatedAt: string;
-}
 
 @customElement("quire-threads")
 export class QuireThreads extends LitElement {

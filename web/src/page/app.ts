@@ -14,8 +14,9 @@ import { sendRating } from "../core/feedback.ts";
 import { choices, filtersOf, type Choice } from "../core/filters.ts";
 import { plainText } from "../core/markdown.ts";
 import { explain } from "../core/problems.ts";
+import { ThreadShelf, type ThreadEntry } from "../core/shelf.ts";
 import { newThread, ThreadStore, titleOf, type Thread, type Turn } from "../core/threads.ts";
-import type { Book, Filters, SessionSummary, Source } from "../core/wire.ts";
+import type { Book, Filters, Source } from "../core/wire.ts";
 import type { CiteDetail } from "../elements/answer.ts";
 import "../elements/composer.ts";
 import type { QuireComposer } from "../elements/composer.ts";
@@ -25,16 +26,13 @@ import type { QuireLesson } from "../elements/lesson-panel.ts";
 import "../elements/preview.ts";
 import type { QuirePreview } from "../elements/preview.ts";
 import "../elements/thread-list.ts";
-import type { ThreadEntry } from "../elements/thread-list.ts";
 import "../elements/turn.ts";
 import type { QuireTurn, TurnActionDetail } from "../elements/turn.ts";
 import { base, tokens } from "../styles/tokens.ts";
 import { storedKey, storeKey } from "./key.ts";
 import { layout } from "./styles.ts";
 import { currentTheme, nextTheme, setTheme } from "./theme.ts";
-
-const MAC = /Mac|iPhone|iPad/.test(navigator.platform);
-const MOD = MAC ? "⌘" : "Ctrl";
+import { banner, keyDialog, MAC, MOD, noBook, noServer, shortcuts, welcome } from "./views.ts";
 
 @customElement("quire-app")
 export class QuireApp extends LitElement {
@@ -44,8 +42,7 @@ export class QuireApp extends LitElement {
   @state() private ready = false;
   @state() private trouble: unknown;
   @state() private thread: Thread = newThread("");
-  @state() private threads: Thread[] = [];
-  @state() private remote: SessionSummary[] = [];
+  @state() private threads: ThreadEntry[] = [];
   @state() private version = 0;
   @state() private chosen: Record<string, string> = {};
   @state() private examples: string[] | undefined;
@@ -60,7 +57,7 @@ export class QuireApp extends LitElement {
   @query("quire-preview") private preview!: QuirePreview;
 
   readonly api = new Api({ base: new URL(".", document.baseURI).href, key: storedKey() });
-  #store = new ThreadStore(storage());
+  #shelf = new ThreadShelf(this.api, new ThreadStore(storage()));
   #conversation = new Conversation(this.api, this.thread, (turn) => this.#changed(turn));
   #watch = new ConnectionWatch(this.api, () => this.#serverBack());
   #lessonAnchor: HTMLElement | undefined;
@@ -69,7 +66,7 @@ export class QuireApp extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.threads = this.#store.list();
+    this.threads = this.#shelf.entries();
     window.addEventListener("keydown", this.#key);
     window.addEventListener("hashchange", this.#navigate);
     window.addEventListener("pagehide", this.#save);
@@ -118,7 +115,7 @@ export class QuireApp extends LitElement {
     if (!this.thread.bookId) this.thread.bookId = this.books[0]?.id ?? "";
     this.#bookChanged();
     this.#navigate();
-    if (this.#mayListSessions()) void this.api.sessions().then((remote) => (this.remote = remote)).catch(() => undefined);
+    if (this.#mayListSessions()) void this.#shelf.refresh().then(() => (this.threads = this.#shelf.entries()));
     await this.updateComplete;
     if (matchMedia("(hover: hover)").matches) this.composer?.focus();
   }
@@ -167,7 +164,7 @@ export class QuireApp extends LitElement {
   }
 
   async #open(id: string): Promise<void> {
-    const thread = this.#store.get(id) ?? (await this.#fetchThread(id));
+    const thread = await this.#shelf.find(id, this.thread.bookId);
     if (!thread) return this.startOver();
     this.#use(thread);
     location.hash = placeHash({ kind: "thread", id });
@@ -175,55 +172,21 @@ export class QuireApp extends LitElement {
     this.#scrollToLast("instant");
   }
 
-  /** A conversation this browser does not hold: the server knows its words, without the proof. */
-  async #fetchThread(id: string): Promise<Thread | undefined> {
-    const messages = await this.api.sessionMessages(id).catch(() => []);
-    if (messages.length === 0) return undefined;
-    const known = this.remote.find((session) => session.id === id);
-    const thread: Thread = { ...newThread(known?.book_id ?? this.thread.bookId), id, title: known?.title ?? "" };
-    for (const [index, message] of messages.entries()) {
-      if (message.role === "user") {
-        thread.turns.push({ id: `${id}:${index}`, question: message.content, status: "stopped", text: "", cited: [], sources: [] });
-      } else {
-        const turn = thread.turns.at(-1);
-        if (!turn) continue;
-        turn.text = message.content;
-        turn.status = "done";
-        if (message.response) Object.assign(turn, { response: message.response, sources: message.response.sources ?? [] });
-      }
-    }
-    return thread;
-  }
-
   /** Who shares a key with others must not see their conversations: only a key of one's own, or one's own machine. */
   #mayListSessions(): boolean {
     return this.api.key?.startsWith("sk_") ?? /^(localhost|127\..*|\[::1\])$/.test(location.hostname);
-  }
-
-  #entries(): ThreadEntry[] {
-    const local = this.threads.map((thread) => ({ id: thread.id, title: titleOf(thread), updatedAt: thread.updatedAt }));
-    const held = new Set(local.map((entry) => entry.id));
-    const remote = this.remote
-      .filter((session) => session.id && !held.has(session.id))
-      .map((session) => ({ id: session.id, title: cleanLine(session.title) || "Conversation", updatedAt: session.updated_at }));
-    return [...local, ...remote].sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
   }
 
   #onThread = (event: CustomEvent<{ action: string; thread: ThreadEntry }>): void => {
     const { action, thread: { id, title } } = event.detail;
     if (action === "open") return void this.#open(id);
     if (action === "rename") {
-      const thread = id === this.thread.id ? this.thread : this.#store.get(id);
-      if (thread) this.#store.save(Object.assign(thread, { title, named: true }));
-      this.remote = this.remote.map((session) => (session.id === id ? { ...session, title } : session));
-      void this.api.renameSession(id, title).catch(() => undefined);
+      this.#shelf.rename(id, title, this.thread);
     } else {
-      this.#store.remove(id);
-      this.remote = this.remote.filter((session) => session.id !== id);
-      void this.api.deleteSession(id).catch(() => undefined);
+      this.#shelf.remove(id);
       if (id === this.thread.id) this.startOver();
     }
-    this.threads = this.#store.list();
+    this.threads = this.#shelf.entries();
     this.#title();
   };
 
@@ -237,8 +200,8 @@ export class QuireApp extends LitElement {
     clearTimeout(this.#saving);
     this.#saving = 0;
     if (this.thread.turns.length === 0) return;
-    this.#store.save(this.thread);
-    this.threads = this.#store.list();
+    this.#shelf.save(this.thread);
+    this.threads = this.#shelf.entries();
   };
 
   #title(): void {
@@ -414,7 +377,8 @@ export class QuireApp extends LitElement {
           <quire-lesson .api=${this.api} .bookId=${this.thread.bookId} .baseUrl=${book?.base_url} .source=${this.lesson}></quire-lesson>
         </aside>` : nothing}
       <div class="hush" role="status" aria-live="polite">${this.said}</div>
-      ${this.#dialogs()}`;
+      ${shortcuts}
+      ${keyDialog(this.#useKey, () => this.#dialog("key").close())}`;
   }
 
   #side(): TemplateResult {
@@ -423,7 +387,7 @@ export class QuireApp extends LitElement {
       <nav class="side ${this.menu ? "shown" : ""}" aria-label="Conversations" @quire-thread=${this.#onThread}>
         <div class="brand">${logo} Quire</div>
         <button class="outline new" @click=${() => this.startOver()}>${icons.plus} New conversation</button>
-        <div class="list"><quire-threads .threads=${this.#entries()} current=${this.thread.id}></quire-threads></div>
+        <div class="list"><quire-threads .threads=${this.threads} current=${this.thread.id}></quire-threads></div>
         <footer>
           <button class="plain" aria-label=${`Theme: ${theme}`} title="Theme" @click=${() => setTheme((this.theme = nextTheme(this.theme)))}>${{ auto: icons.auto, light: icons.sun, dark: icons.moon }[this.theme]} ${theme}</button>
           <span class="spread"></span>
@@ -447,63 +411,18 @@ export class QuireApp extends LitElement {
   }
 
   #welcome(): TemplateResult {
-    const { book } = this;
-    if (this.trouble) return this.#noServer();
-    if (!book) {
-      return html`<section class="welcome"><h2>No book yet</h2><p class="lead">This server holds no book. Add one with <kbd>quire ingest PATH</kbd>, then reload.</p></section>`;
-    }
-    return html`
-      <section class="welcome">
-        <p class="kicker">Ask the book</p>
-        <h2 dir="auto">${cleanLine(book.title)}</h2>
-        <p class="lead">Every sentence of an answer shows <mark>the words in the book it rests on</mark>. What the book doesn’t say, you won’t be told.</p>
-        ${this.examples?.length === 0 ? nothing : html`<ul class="examples ${this.examples ? "" : "waiting"}" aria-label="Questions to start with">${this.examples?.map((question) => html`<li><button dir="auto" @click=${() => this.ask(cleanLine(question))}>${cleanLine(question)}</button></li>`)}</ul>`}
-        <p class="facts">${facts(book).map((fact) => html`<span>${fact}</span>`)}</p>
-      </section>`;
-  }
-
-  #noServer(): TemplateResult {
-    const problem = explain(this.trouble);
-    return html`
-      <section class="welcome" role="alert">
-        <h2>${problem.title}</h2>
-        <p class="lead">${problem.away ? "We keep looking and will open the book as soon as the server is back." : problem.advice}</p>
-        <p>${problem.key ? html`<button class="solid" @click=${() => this.#dialog("key").showModal()}>Enter a key</button>` : html`<button class="outline" @click=${() => this.#start()}>${icons.retry} Try now</button>`}</p>
-      </section>`;
+    if (this.trouble) return noServer(this.trouble, { enterKey: () => this.#dialog("key").showModal(), tryNow: () => void this.#start() });
+    return this.book ? welcome(this.book, this.examples, (question) => void this.ask(question)) : noBook;
   }
 
   #banner(): TemplateResult | typeof nothing {
     if (this.away === "no" || (this.away === "yes" && this.trouble)) return nothing;
     const last = this.thread.turns.at(-1);
-    return html`<div class="banner" role="status"><div>
-      ${this.away === "yes"
-        ? html`<span class="gone"></span><span>The server is away. Looking for it…</span><span></span>`
-        : html`<span class="ok"></span><span>The server is back.</span>${last?.status === "failed" ? html`<button class="plain" @click=${() => { this.away = "no"; void this.#conversation.retry(last); }}>${icons.retry} Ask again</button>` : html`<span></span>`}`}
-    </div></div>`;
-  }
-
-  #dialogs(): TemplateResult {
-    return html`
-      <dialog id="keys" aria-labelledby="keys-title">
-        <h2 id="keys-title">Keyboard</h2>
-        <dl>
-          <dt><kbd>Enter</kbd></dt><dd>Ask; <kbd>Shift</kbd> <kbd>Enter</kbd> for a new line</dd>
-          <dt><kbd>↑</kbd></dt><dd>Bring the last question back into an empty field</dd>
-          <dt><kbd>${MOD}</kbd> <kbd>K</kbd></dt><dd>Go to the question field</dd>
-          <dt><kbd>${MOD}</kbd> <kbd>Shift</kbd> <kbd>O</kbd></dt><dd>New conversation</dd>
-          <dt><kbd>Tab</kbd></dt><dd>On a citation: shows its quote; <kbd>Enter</kbd> opens the lesson</dd>
-          <dt><kbd>Esc</kbd></dt><dd>Close the quote or the lesson; stop an answer</dd>
-        </dl>
-        <form method="dialog" class="buttons"><button class="outline">Close</button></form>
-      </dialog>
-      <dialog id="key" aria-labelledby="key-title">
-        <form @submit=${this.#useKey}>
-          <h2 id="key-title">Your key</h2>
-          <p>This server answers only to people with a key. It is kept until you close this tab and sent to this server only.</p>
-          <input class="field" name="key" type="password" autocomplete="off" aria-label="Key" placeholder="sk_… or pk_…" />
-          <div class="buttons"><button type="button" class="outline" @click=${() => this.#dialog("key").close()}>Cancel</button><button class="solid">Use this key</button></div>
-        </form>
-      </dialog>`;
+    const askAgain = (): void => {
+      this.away = "no";
+      if (last) void this.#conversation.retry(last);
+    };
+    return banner(this.away, last?.status === "failed" ? askAgain : undefined);
   }
 
   override firstUpdated(): void {
@@ -511,14 +430,6 @@ export class QuireApp extends LitElement {
       if (event.key === "Escape" && (event.composedPath()[0] as Element).closest?.("dialog")) event.stopPropagation();
     });
   }
-}
-
-function facts(book: Book): string[] {
-  const found: string[] = [];
-  if (book.pages) found.push(`${book.pages.toLocaleString("en")} pages`);
-  if (book.chunks) found.push(`${book.chunks.toLocaleString("en")} passages`);
-  if (book.last_ingested_at) found.push(`Updated ${new Date(book.last_ingested_at).toLocaleDateString("en", { day: "numeric", month: "long", year: "numeric" })}`);
-  return found;
 }
 
 function copy(text: string): void {

@@ -80,7 +80,7 @@ function read(range: Range): { text: string; stretches: Stretch[] } {
   let block: Element | null | undefined;
   const stretches: Stretch[] = [];
   for (const node of nodes) {
-    if (node.parentElement?.closest("script, style, noscript, [aria-hidden=true], .hash-link, .headerlink, .header-anchor")) continue;
+    if (!node.parentElement || isSilent(node.parentElement)) continue;
     const from = node === range.startContainer ? range.startOffset : 0;
     const to = node === range.endContainer ? range.endOffset : node.data.length;
     const piece = node.data.slice(from, to);
@@ -92,6 +92,12 @@ function read(range: Range): { text: string; stretches: Stretch[] } {
     text += piece;
   }
   return { text, stretches };
+}
+
+/** What readers don't select: anchors of headings, labels and line numbers of code, scripts. */
+function isSilent(element: Element): boolean {
+  return element.closest("script, style, noscript, [aria-hidden=true], .hash-link, .headerlink, .header-anchor") !== null
+    || getComputedStyle(element).userSelect === "none";
 }
 
 function offsetInContent(range: Range): number {

@@ -9,7 +9,7 @@ import { cleanLine } from "../core/cleantext.ts";
 import { Conversation } from "../core/conversation.ts";
 import { sendRating } from "../core/feedback.ts";
 import { plainText } from "../core/markdown.ts";
-import { newThread, ThreadStore, type Thread, type Turn } from "../core/threads.ts";
+import { newThread, ThreadStore, visitorOf, type Thread, type Turn } from "../core/threads.ts";
 import type { Book } from "../core/wire.ts";
 import type { CiteDetail } from "../elements/answer.ts";
 import "../elements/composer.ts";
@@ -79,7 +79,8 @@ export class QuireWidget extends LitElement {
   }
 
   #prepare(): void {
-    this.#client = new Api({ base: this.api || document.baseURI, key: this.key || undefined });
+    const key = this.key || undefined;
+    this.#client = new Api({ base: this.api || document.baseURI, key, visitor: key && visitorOf(storage()) });
     this.#store = new ThreadStore(storage(), `quire:widget:${this.book}:`);
     this.#use(this.#store.list()[0] ?? newThread(this.book));
   }
