@@ -208,6 +208,12 @@ class Settings(BaseSettings):
         validation_alias="QUIRE_RETENTION_DAYS",
         description="Days after which conversations are deleted; 0 keeps them.",
     )
+    redact: Literal["on", "off"] = Field(
+        default="off",
+        validation_alias="QUIRE_REDACT_PII",
+        description="Take e-mail addresses, phone, card, bank, IP and social security numbers out "
+        "of questions before they are stored.",
+    )
     ingest_roots: tuple[Path, ...] = Field(
         default=(),
         validation_alias="QUIRE_INGEST_ROOTS",

@@ -43,6 +43,7 @@ class Turn:
     """The last messages before this turn, whole exchanges only, oldest first."""
     completed: int
     """Complete exchanges before this one."""
+    mode: AnswerMode = "general"
 
     @property
     def wants_summary(self) -> bool:

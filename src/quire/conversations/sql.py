@@ -159,6 +159,7 @@ class SqlConversations:
         async with self._database.transaction() as transaction:
             row = await find_thread(transaction, owner, session_id, book_id=book_id)
             await transaction.delete(row)
+        await self._database.purge()
 
     async def archive_idle(self, *, idle: timedelta = IDLE) -> int:
         """Mark idle threads."""
@@ -211,7 +212,10 @@ class SqlConversations:
             gone = await transaction.scalars(
                 delete(ThreadRow).where(condition).returning(ThreadRow.thread_id)
             )
-            return len(gone.all())
+            count = len(gone.all())
+        if count:
+            await self._database.purge()
+        return count
 
     async def _summaries(
         self,

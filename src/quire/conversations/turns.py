@@ -180,6 +180,7 @@ class Turns:
             sequence=sequence,
             history=tuple(history),
             completed=completed,
+            mode=row["mode"],
         )
 
 

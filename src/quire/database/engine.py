@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from typing import Any, Literal
 
 from sqlalchemy import Connection, event, text
@@ -33,6 +34,8 @@ _PRAGMAS = (
     # cheap because ingestion records pages in groups.
     "PRAGMA synchronous = FULL",
     "PRAGMA foreign_keys = ON",
+    # What is deleted is overwritten: an erased question must not be found in the file.
+    "PRAGMA secure_delete = ON",
 )
 
 
@@ -90,6 +93,14 @@ class Database:
         async with self.transaction(read_only=True) as session:
             await session.execute(text("SELECT 1"))
 
+    async def purge(self) -> None:
+        """Clear what was deleted out of SQLite's log, too.
+
+        On PostgreSQL dead rows go when the server vacuums; there is nothing to do here.
+        """
+        if self.dialect == "sqlite":
+            await asyncio.to_thread(_empty_log, str(self.url.database))
+
     async def close(self) -> None:
         """Close all connections."""
         await self._engine.dispose()
@@ -113,6 +124,12 @@ def _create_engine(url: str) -> AsyncEngine:
         )
     except ModuleNotFoundError as error:
         raise MissingExtra("PostgreSQL", "postgres") from error
+
+
+def _empty_log(path: str) -> None:
+    """Move the log into the file and cut it; a reader in the way is waited for, briefly."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=5.0)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -54,7 +54,7 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
         model_name=model_name,
         embedder=embedder,
     )
-    conversations = SqlConversations(database, max_turns=settings.max_turns)
+    conversations = open_conversations(settings, database)
     resources.push_async_callback(conversations.close)
     limits = open_limits(settings)
     resources.push_async_callback(limits.close)
@@ -111,6 +111,15 @@ async def open_database(settings: Settings, resources: AsyncExitStack) -> Databa
     resources.push_async_callback(database.close)
     await upgrade(database)
     return database
+
+
+def open_conversations(settings: Settings, database: Database) -> SqlConversations:
+    """The conversations, with personal data taken out where the settings say so."""
+    if settings.redact == "on":
+        from quire.conversations.redacting import RedactingConversations
+
+        return RedactingConversations(database, max_turns=settings.max_turns)
+    return SqlConversations(database, max_turns=settings.max_turns)
 
 
 def open_keys(settings: Settings, database: Database) -> Keys:
