@@ -305,6 +305,7 @@ class TestSearch:
         question = BM25.query("passage")
         plain = await index.search("robots", dense=vector(3), bm25=question, limit=5)
         assert all(hit.dense is None for hit in plain.dense + plain.bm25)
+        assert all(hit.terms is None for hit in plain.dense + plain.bm25)
         full = await index.search(
             "robots", dense=vector(3), bm25=question, limit=5, with_vectors=True
         )
@@ -312,6 +313,10 @@ class TestSearch:
             number = next(iter(numbers([hit.chunk])))
             assert hit.dense is not None
             np.testing.assert_allclose(hit.dense, vector(number), atol=1e-6)
+            stored = (await index.fetch_points("robots", [hit.chunk.id]))[0].bm25
+            assert hit.terms is not None
+            assert sorted(hit.terms.ids) == sorted(stored.indices)
+            assert sorted(hit.terms.weights) == pytest.approx(sorted(stored.values))
         again = await index.search("robots", dense=vector(3), bm25=None, limit=5)
         assert all(hit.dense is None for hit in again.dense)
 

@@ -76,9 +76,9 @@ class Bm25:
         return SparseVector(tuple(counts), values)
 
     def query(self, text: str) -> SparseVector:
-        """The question's terms; one that is asked twice counts twice."""
+        """The question's terms; one that is asked twice counts once, as in a short question."""
         counts, _ = _count(text)
-        return SparseVector(tuple(counts), tuple(float(n) for n in counts.values()))
+        return SparseVector(tuple(counts), (1.0,) * len(counts))
 
 
 def terms(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from quire.index.conditions import AnyOf, Condition, Match, conditions
 from quire.index.payload import BM25, DENSE, TENANT, to_chunk, to_payload
-from quire.index.port import Hit, Point, SparseVector
+from quire.index.port import Hit, Point, SparseVector, Terms
 from quire.models import Chunk, Filters
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ def queries(
     from qdrant_client import models
 
     narrowed = book_filter(book_id, filters)
-    vectors = [DENSE] if with_vectors else False
     requests: list[models.QueryRequest] = []
     if dense is not None:
         requests.append(
@@ -43,7 +42,7 @@ def queries(
                 filter=narrowed,
                 limit=limit,
                 with_payload=True,
-                with_vector=vectors,
+                with_vector=with_vectors,
                 params=models.SearchParams(hnsw_ef=SEARCH_WIDTH),
             )
         )
@@ -56,7 +55,7 @@ def queries(
                 filter=narrowed,
                 limit=limit,
                 with_payload=True,
-                with_vector=vectors,
+                with_vector=with_vectors,
                 params=models.SearchParams(idf=corpus),
             )
         )
@@ -123,6 +122,7 @@ def hits(points: Sequence[models.ScoredPoint]) -> tuple[Hit, ...]:
             to_chunk(str(point.id), point.payload or {}),
             point.score,
             _dense(point) if point.vector else None,
+            _terms(point) if point.vector else None,
         )
         for point in ranked
     )
@@ -131,6 +131,12 @@ def hits(points: Sequence[models.ScoredPoint]) -> tuple[Hit, ...]:
 def _dense(record: models.Record | models.ScoredPoint) -> NDArray[np.float32]:
     vectors = cast(dict[str, Any], record.vector)
     return np.asarray(vectors[DENSE], dtype=np.float32)
+
+
+def _terms(record: models.ScoredPoint) -> Terms:
+    vectors = cast(dict[str, Any], record.vector)
+    terms = cast("models.SparseVector | None", vectors.get(BM25))
+    return Terms.of(terms.indices, terms.values) if terms else Terms.of((), ())
 
 
 def row(point: Point) -> models.PointStruct:

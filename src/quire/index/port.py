@@ -21,6 +21,19 @@ class SparseVector:
     values: tuple[float, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """The term ids and weights of a found chunk, as arrays: many of them are held in memory."""
+
+    ids: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, ids: Sequence[int], weights: Sequence[float]) -> Terms:
+        """From any two sequences of equal length."""
+        return cls(np.array(ids, dtype=np.uint32), np.array(weights, dtype=np.float32))
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """A chunk with the vectors it is found by."""
@@ -34,12 +47,14 @@ class Point:
 class Hit:
     """A chunk with a store's score: cosine for `dense`, BM25 for `bm25`.
 
-    `dense` is the chunk's own vector when the query asked for vectors.
+    `dense` is the chunk's own vector, and `terms` its BM25 terms, when the query asked for
+    vectors.
     """
 
     chunk: Chunk
     score: float
     dense: NDArray[np.float32] | None = None
+    terms: Terms | None = None
 
 
 @dataclass(frozen=True, slots=True)

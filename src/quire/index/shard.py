@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from quire.errors import IndexUnavailable
 from quire.index.conditions import AnyOf, Condition, Match, conditions
 from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
-from quire.index.port import Candidates, Hit, Point, SparseVector
+from quire.index.port import Candidates, Hit, Point, SparseVector, Terms
 from quire.models import Chunk, Filters
 
 SLICE: Final = 32
@@ -306,12 +306,13 @@ class Shard:
         if not missing:
             return hits
         with EngineErrors("search"):
-            records = self._store.retrieve(missing, True, [DENSE] if with_vectors else False)
+            records = self._store.retrieve(missing, True, with_vectors)
         read = {
             cast(uuid.UUID, record.id): Hit(
                 to_chunk(str(record.id), record.payload or {}),
                 0.0,
                 _dense(record) if with_vectors else None,
+                _terms(record) if with_vectors else None,
             )
             for record in records
         }
@@ -371,7 +372,7 @@ def _hits(
 ) -> tuple[Hit, ...]:
     """The scored hits; a point deleted since the search is left out."""
     return tuple(
-        Hit(hit.chunk, score, hit.dense if with_vectors else None)
+        Hit(hit.chunk, score, hit.dense, hit.terms) if with_vectors else Hit(hit.chunk, score)
         for point_id, score in ranking
         if (hit := known.get(point_id)) is not None
     )
@@ -380,6 +381,12 @@ def _hits(
 def _dense(record: engine.Record) -> NDArray[np.float32]:
     vectors = cast(dict[str, Any], record.vector)
     return np.asarray(vectors[DENSE], dtype=np.float32)
+
+
+def _terms(record: engine.Record) -> Terms:
+    vectors = cast(dict[str, Any], record.vector)
+    terms = cast("engine.SparseVector | None", vectors.get(BM25))
+    return Terms.of(terms.indices, terms.values) if terms else Terms.of((), ())
 
 
 def _point(record: engine.Record) -> Point:

@@ -1,14 +1,16 @@
 """From two lists of hits to one ranking, and from a ranking to a diverse selection.
 
-The rank score of a candidate is its cosine plus weighted bonuses: its BM25 score relative to
-the best one of the query, and how much of the query its headings name. On documentation a
-sum keeps what reciprocal ranks throw away: by how much the best one leads (docs/why.md).
+A candidate's own score is its cosine plus weighted bonuses: its BM25 score relative to the
+best one of the query, and how much of the query its headings name. On documentation a sum
+keeps what reciprocal ranks throw away: by how much the best one leads. To that comes what its
+page says for it: the right page usually has more than one good chunk (docs/why.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,8 @@ from numpy.typing import NDArray
 from quire.index.lexical import terms
 from quire.index.port import Candidates, Hit
 from quire.models import Chunk
+from quire.retrieval.pages import PageWeights, page_bonuses
+from quire.retrieval.wording import Wording, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class Weights:
     """For the share of the query's terms that the page's title and headings name."""
     section: float = 0.1
     """For the share that the chunk's own heading names."""
+    page: PageWeights = field(default_factory=PageWeights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class Candidate:
     """Relative to the best of the query: 0–1."""
     headings: float
     section: float
+    page: float
+    """What the page adds."""
     score: float
     """What candidates are ranked by."""
 
@@ -48,52 +55,42 @@ def rank(
     found: Candidates, *, query: str, vector: NDArray[np.float32], weights: Weights
 ) -> list[Candidate]:
     """All candidates, best first; of chunks with equal text only the best stays."""
-    hits: dict[str, Hit] = {}
-    for hit in (*found.dense, *found.bm25):
-        hits.setdefault(hit.chunk.id, hit)
-    best = max((hit.score for hit in found.bm25), default=0.0)
-    lexical = {hit.chunk.id: hit.score / best for hit in found.bm25} if best > 0 else {}
-    asked = frozenset(terms(query))
-    candidates = [
-        _candidate(hit, vector, lexical.get(hit.chunk.id, 0.0), asked, weights)
-        for hit in hits.values()
-    ]
-    candidates.sort(key=lambda candidate: -candidate.score)
-    unique: dict[str, Candidate] = {}
-    for candidate in candidates:
-        unique.setdefault(candidate.chunk.content_hash, candidate)
-    return list(unique.values())
-
-
-def _candidate(
-    hit: Hit,
-    vector: NDArray[np.float32],
-    bm25: float,
-    asked: frozenset[str],
-    weights: Weights,
-) -> Candidate:
-    chunk = hit.chunk
-    assert hit.dense is not None, "ranking needs the vectors of the hits"
-    cosine = float(vector @ hit.dense)
-    headings = share(asked, " ".join((chunk.page_title, *chunk.section_path)))
-    section = share(asked, chunk.section_title or chunk.page_title)
-    return Candidate(
-        chunk=chunk,
-        vector=hit.dense,
-        cosine=cosine,
-        bm25=bm25,
-        headings=headings,
-        section=section,
-        score=cosine
-        + weights.bm25 * bm25
+    hits = _unique(found)
+    if not hits:
+        return []
+    wording = word(query, found, hits)
+    asked = frozenset(wording.terms)
+    cosines = _vectors(hits) @ vector
+    headings = np.array([share(asked, _headings(hit.chunk)) for hit in hits])
+    section = np.array([share(asked, _own_heading(hit.chunk)) for hit in hits])
+    own = (
+        cosines
+        + weights.bm25 * wording.bm25
         + weights.headings * headings
-        + weights.section * section,
+        + weights.section * section
     )
+    page = page_bonuses(hits, own, wording, _named(hits, wording), weights.page)
+    scores = own + page
+    unique: dict[str, Candidate] = {}
+    for i in map(int, np.argsort(-scores, kind="stable")):
+        hit = hits[i]
+        candidate = Candidate(
+            chunk=hit.chunk,
+            vector=_vector(hit),
+            cosine=float(cosines[i]),
+            bm25=float(wording.bm25[i]),
+            headings=float(headings[i]),
+            section=float(section[i]),
+            page=float(page[i]),
+            score=float(scores[i]),
+        )
+        unique.setdefault(hit.chunk.content_hash, candidate)
+    return list(unique.values())
 
 
 def share(asked: frozenset[str], text: str) -> float:
     """How much of the query's terms a text names; 0 when the query has none."""
-    return len(asked.intersection(terms(text))) / len(asked) if asked else 0.0
+    return len(asked & _terms_of(text)) / len(asked) if asked else 0.0
 
 
 def diversify(candidates: Sequence[Candidate], *, limit: int, relevance: float) -> list[Candidate]:
@@ -116,3 +113,42 @@ def diversify(candidates: Sequence[Candidate], *, limit: int, relevance: float) 
             similarity = np.array([float(taken.vector @ c.vector) for c in rest])
             nearest = np.maximum(nearest, similarity)
     return chosen
+
+
+def _unique(found: Candidates) -> list[Hit]:
+    """Each hit once; those found densely first."""
+    hits: dict[str, Hit] = {}
+    for hit in (*found.dense, *found.bm25):
+        hits.setdefault(hit.chunk.id, hit)
+    return list(hits.values())
+
+
+def _vectors(hits: Sequence[Hit]) -> NDArray[np.float32]:
+    return np.stack([_vector(hit) for hit in hits])
+
+
+def _vector(hit: Hit) -> NDArray[np.float32]:
+    assert hit.dense is not None, "ranking needs the vectors of the hits"
+    return hit.dense
+
+
+def _named(hits: Sequence[Hit], wording: Wording) -> NDArray[np.bool_]:
+    """Which of the query's terms each chunk's own heading names."""
+    named = np.zeros((len(hits), len(wording.terms)), dtype=np.bool_)
+    for row, hit in enumerate(hits):
+        heading = _terms_of(_own_heading(hit.chunk))
+        named[row] = [term in heading for term in wording.terms]
+    return named
+
+
+def _headings(chunk: Chunk) -> str:
+    return " ".join((chunk.page_title, *chunk.section_path))
+
+
+def _own_heading(chunk: Chunk) -> str:
+    return chunk.section_title or chunk.page_title
+
+
+@lru_cache(maxsize=32768)
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(terms(text))

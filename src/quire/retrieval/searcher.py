@@ -19,7 +19,7 @@ from quire.retrieval.ranking import Candidate, Weights, diversify, rank
 class Tuning:
     """Numbers chosen on labelled questions; docs/why.md says what each brings."""
 
-    depth: int = 50
+    depth: int = 100
     """Candidates asked of each way of searching."""
     weights: Weights = field(default_factory=Weights)
     relevance: float = 1.0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from quire.errors import Conflict, InvalidRequest
 from quire.index.conditions import AnyOf, Condition, Match, conditions
 from quire.index.payload import is_point_id, to_payload
-from quire.index.port import Candidates, EmbedderInfo, Hit, Index, Point, SparseVector
+from quire.index.port import Candidates, EmbedderInfo, Hit, Index, Point, SparseVector, Terms
 from quire.models import Chunk, Filters
 
 Books = dict[str, dict[str, Point]]
@@ -198,5 +198,8 @@ def _best(
 ) -> tuple[Hit, ...]:
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].chunk.id))[:limit]
     return tuple(
-        Hit(point.chunk, score, point.dense if with_vectors else None) for score, point in ranked
+        Hit(point.chunk, score, point.dense, Terms.of(point.bm25.indices, point.bm25.values))
+        if with_vectors
+        else Hit(point.chunk, score)
+        for score, point in ranked
     )

@@ -1,0 +1,66 @@
+"""What a page says for its chunks: that several of them fit, and that together they say it all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quire.index.port import Hit
+from quire.retrieval.wording import Wording
+
+
+@dataclass(frozen=True, slots=True)
+class PageWeights:
+    """What a page's evidence counts, chosen with the other weights."""
+
+    agreement: float = 0.6
+    """For other chunks of the page that score nearly as well as its best one."""
+    temperature: float = 0.05
+    """How near that is."""
+    coverage: float = 0.2
+    """For the share of the query, by worth, that the page's candidates hold together."""
+    outline: float = 0.1
+    """For the share that their headings name together."""
+    others: float = 0.5
+    """How much of all this goes to the page's chunks behind its best one. Less than 1 leaves
+    room for other pages among the first few passages."""
+
+
+def page_bonuses(
+    hits: Sequence[Hit],
+    scores: NDArray[np.float64],
+    wording: Wording,
+    named: NDArray[np.bool_],
+    weights: PageWeights,
+) -> NDArray[np.float64]:
+    """The bonus of each hit; `scores` are their own, `named` the terms in their headings."""
+    pages: dict[str, int] = {}
+    page = np.array([pages.setdefault(hit.chunk.parent_doc_id, len(pages)) for hit in hits])
+    best = np.full(len(pages), -np.inf)
+    np.maximum.at(best, page, scores)
+    crowd = np.zeros(len(pages))
+    np.add.at(crowd, page, np.exp((scores - best[page]) / weights.temperature))
+    bonus = (
+        weights.agreement * weights.temperature * np.log(crowd)
+        + weights.coverage * (_together(wording.held, page, len(pages)) @ wording.worth)
+        + weights.outline * (_together(named, page, len(pages)) @ wording.worth)
+    )
+    return bonus[page] * np.where(_leads(scores, page), 1.0, weights.others)
+
+
+def _together(flags: NDArray[np.bool_], page: NDArray[np.int64], pages: int) -> NDArray[np.bool_]:
+    """For each page, what any of its hits has."""
+    found = np.zeros((pages, flags.shape[1]), dtype=np.bool_)
+    np.logical_or.at(found, page, flags)
+    return found
+
+
+def _leads(scores: NDArray[np.float64], page: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which hit is the best of its page; of equals the first."""
+    order = np.lexsort((-scores, page))
+    leads = np.zeros(len(scores), dtype=np.bool_)
+    leads[order[np.unique(page[order], return_index=True)[1]]] = True
+    return leads
