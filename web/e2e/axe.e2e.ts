@@ -47,6 +47,7 @@ browserTests("accessibility", () => {
       await page.locator("quire-lesson mark").first().waitFor();
       await check(page, `lesson ${colorScheme}`);
       await page.keyboard.press("Escape");
+      await page.mouse.move(0, 0);
       await lastTurn(page).locator("summary").click();
       await askAndWait(page, UNKNOWN);
       await check(page, `refusal ${colorScheme}`);

@@ -20,8 +20,8 @@ browserTests("the real server with keys", () => {
     [site, other] = [await startSite(), await startSite()];
     server = (await startGuarded(kind, { baseUrl: `${site.url}/physical-ai` }))!;
     site.api = other.api = server.url;
-    site.key = other.key = server.key("--kind", "publishable", "--book", "physical-ai", "--origin", site.url);
-    const found = await post("/search", { text: "transient local durability", limit: 1 }, server.key());
+    site.key = other.key = await server.key("--kind", "publishable", "--book", "physical-ai", "--origin", site.url);
+    const found = await post("/search", { text: "transient local durability", limit: 1 }, await server.key());
     lesson = new URL(found.results[0].source_url).pathname;
   });
   afterAll(async () => {
@@ -29,12 +29,12 @@ browserTests("the real server with keys", () => {
   });
 
   async function post(path: string, body: unknown, key: string) {
-    const response = await fetch(server.url + path, { method: "POST", headers: { Authorization: `Bearer ${key}`, Connection: "close", "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    const response = await fetch(server.url + path, { method: "POST", headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" }, body: JSON.stringify(body) });
     return response.status === 204 ? undefined : await response.json();
   }
 
   test.skipIf(kind !== "real")("the author's view: gaps, a thumb down, ranks, usage, an ingest and keys", async () => {
-    const reader = server.key("--scope", "chat");
+    const reader = await server.key("--scope", "chat");
     const answer = await post("/chat", { query: QUESTION }, reader);
     await post("/chat", { query: UNKNOWN }, reader);
     await post("/feedback", { session_id: answer.session_id, trace_id: answer.metadata.trace_id, rating: "down", reason: "It quotes half" }, reader);
@@ -42,7 +42,7 @@ browserTests("the real server with keys", () => {
     await page.getByLabel("Key").fill(reader);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Author’s view" }).waitFor();
-    await page.getByLabel("Key").fill(server.key("--scope", "admin"));
+    await page.getByLabel("Key").fill(await server.key("--scope", "admin"));
     await page.keyboard.press("Enter");
     await page.getByText(/^\d+ pages · \d+ chunks$/).waitFor();
     await page.getByRole("button", { name: "Start" }).click();

@@ -2,7 +2,7 @@
  * The server under test: `quire serve` with the sample book where the command works, else the stub.
  * QUIRE_E2E_SERVER=real|stub decides; QUIRE_E2E_URL names one that already runs.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -32,7 +32,7 @@ export async function startServer() {
 
 /**
  * A server of its own with keys on, and a way to make them; undefined where `quire serve` is not under test.
- * @returns {Promise<{ url: string, key: (...options: string[]) => string, close: () => Promise<void> } | undefined>}
+ * @returns {Promise<{ url: string, key: (...options: string[]) => Promise<string>, close: () => Promise<void> } | undefined>}
  */
 export async function startGuarded(kind, { baseUrl = "https://example.org/physical-ai" } = {}) {
   if (kind !== "real") return undefined;
@@ -46,18 +46,20 @@ export async function startGuarded(kind, { baseUrl = "https://example.org/physic
   const settings = readFileSync(`${book}/quire.toml`, "utf8");
   writeFileSync(`${book}/quire.toml`, settings.replace(/^base_url = .*$/m, `base_url = "${baseUrl}"`));
   const server = await startReal(guarded, book);
-  const key = (...options) => JSON.parse(run(["keys", "create", ...options, "--json"], guarded)).key;
+  const key = async (...options) => JSON.parse(await run(["keys", "create", ...options, "--json"], guarded)).key;
   return { url: server.url, key, close: server.close };
 }
 
+/** Runs a command without holding up what goes on meanwhile. */
 function run(command, environment) {
-  const done = spawnSync(quire, command, { env: environment, encoding: "utf8", timeout: 300_000 });
-  if (done.status !== 0) throw new Error(`quire ${command[0]} failed: ${(done.stderr || done.stdout || "").slice(-300)}`);
-  return done.stdout;
+  return new Promise((done, failed) => {
+    execFile(quire, command, { env: environment, timeout: 300_000, maxBuffer: 2 ** 24 }, (error, out, err) =>
+      error ? failed(new Error(`quire ${command[0]} failed: ${(err || out || String(error)).slice(-300)}`)) : done(out));
+  });
 }
 
 async function startReal(environment = env, book = `${root}examples/physical-ai`) {
-  run(["ingest", book, "--json"], environment);
+  await run(["ingest", book, "--json"], environment);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   let child;

@@ -28,6 +28,10 @@ def serve(
 
 def listen(settings: Settings, host: str, port: int) -> None:
     """Run the server until it is told to stop; streams get an event that says so."""
+    import gc
+
+    # what is loaded now stays for good: looking for garbage in it only costs time
+    gc.disable()
     from quire.api.origins import is_loopback
 
     if settings.auth == "off" and not is_loopback(host):
@@ -49,6 +53,11 @@ def listen(settings: Settings, host: str, port: int) -> None:
 
     class Server(uvicorn.Server):
         """Tells the application as soon as it is told to stop."""
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            gc.freeze()
+            gc.enable()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             begin_shutdown(app)

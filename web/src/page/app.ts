@@ -288,6 +288,7 @@ export class QuireApp extends LitElement {
   #closeLesson = (): void => {
     this.lesson = undefined;
     this.#lessonAnchor?.focus();
+    this.preview.close(); // the reader has just seen the quote at full length
   };
 
   // ── the server ──
