@@ -5,18 +5,19 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 PORT ?= 8000
+SOAK_MINUTES ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 export QUIRE_HOME ?= $(CURDIR)/.quire
 
-.PHONY: help setup demo test test-fast test-llm lint typecheck format docs eval-gate bench web web-test browser-test deploy-check constraints clean
+.PHONY: help setup demo test test-fast test-llm lint typecheck format docs eval-gate bench web web-test browser-test deploy-check constraints licences sbom soak clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.done web ## everything `demo` needs; fast when nothing changed
 
-$(VENV)/.done: pyproject.toml constraints.txt scripts/setup.sh
+$(VENV)/.done: pyproject.toml constraints.txt constraints-hashes.txt scripts/setup.sh scripts/pin.py
 	@PYTHON="$(PYTHON)" bash scripts/setup.sh
 	@touch "$@"
 
@@ -70,8 +71,17 @@ web/dist/.done: $(shell find web -maxdepth 1 -type f 2>/dev/null) $(shell find w
 deploy-check: ## deploy/ against the schemas of Kubernetes, Compose, nginx and Docker (needs the network)
 	@bash scripts/check_deploy.sh
 
-constraints: ## pin what is installed now into constraints.txt
-	@"$(BIN)/python" scripts/pin.py > constraints.txt
+constraints: ## pin what is installed now, with the hashes of every file of each release
+	@"$(BIN)/python" scripts/pin.py
+
+licences: $(VENV)/.done ## write docs/licences.md from what is installed
+	@"$(BIN)/python" scripts/licences.py
+
+sbom: $(VENV)/.done ## write sbom.json (CycloneDX) of what is installed
+	@bash scripts/sbom.sh
+
+soak: setup ## the long tests, then mixed load with faults for SOAK_MINUTES (60); goes on where it stopped
+	@"$(BIN)/python" scripts/soak.py --minutes $(SOAK_MINUTES)
 
 clean: ## remove everything that was built (keeps .quire, the data folder)
 	@rm -rf "$(VENV)" web/node_modules web/dist src/quire/web/static build dist .pytest_cache .ruff_cache .import_linter_cache

