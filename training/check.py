@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from metrics import auroc, crossfit, holds, same
-from read import COSINE, LENGTH, RELEVANCE, SPAN, Reader
+from read import SPAN, Reader, beside, words
 from text import sentences
 
 
@@ -37,7 +37,7 @@ def features(readings, cosines, depth=5):
 def main() -> None:
     ap = argparse.ArgumentParser()
     ap.add_argument("graph", type=Path)
-    ap.add_argument("--pack", type=Path, default=Path(".data/pack2"))
+    ap.add_argument("--pack", type=Path, default=Path(".data/pack3"))
     ap.add_argument("--features", type=Path, required=True)
     ap.add_argument("--sets", default="sample,rgb,robolearn,mtrag,squad2")
     ap.add_argument("--limit", type=int, default=10_000)
@@ -73,17 +73,12 @@ def main() -> None:
             if (
                 not other
             ):  # the GPU's own choice on the same candidates (bf16), from the features file
-                best, at = -1e9, None
-                for j, (_a, rel, numbers, values) in enumerate(f["read"][i][: len(passages)]):
+                best, at, asked = -1e9, None, words(q["question"])
+                for j, (_a, _r, numbers, values) in enumerate(f["read"][i][: len(passages)]):
                     for k, v in zip(numbers, values, strict=True):
                         a, b = sentences(passages[j][1])[k]
-                        z = (
-                            v[0]
-                            + SPAN * v[1]
-                            + RELEVANCE * rel
-                            + (COSINE * cos[j] if cos else 0)
-                            + LENGTH * np.log(len(passages[j][1][a:b].split()))
-                        )
+                        z = v[0] + SPAN * v[1]
+                        z += beside(asked, passages[j][1][a:b], cos[j] if cos else 0.0)
                         if z > best:
                             best, at = z, (j, a)
                 gpu = np.array([c[0] for c in f["read"][i][: len(passages)]])

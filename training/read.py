@@ -5,6 +5,8 @@ reader = Reader("reader-int8.onnx", "tokenizer.json")
 result = reader.read("Who acquired WhatsApp?", [("Company > History", "In 2014 Facebook acquired …"), …], cosines=[…])
 """
 
+import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,13 +14,28 @@ import numpy as np
 import onnxruntime
 from encode import CLS, NO_SENTENCE, SEP, context, question_ids, tokenizer
 
-SPAN, RELEVANCE, COSINE, LENGTH = (
-    0.6,
-    1.5,
-    15.0,
-    0.7,
-)  # weights of a sentence's score beside its evidence (tune.py)
+# Weights of a sentence's score beside its evidence (tune.py): best span, cosine of question and passage, ln(words),
+# share of the question's words it holds; a question, an introduction or a scrap seldom answers.
+SPAN, COSINE, LENGTH, OVERLAP, SELDOM = 0.6, 30.0, 1.0, 5.0, -10.0
+STOP = frozenset(
+    "a an the of in on at to for from by with is are was were be been do does did what which who whom whose when where "
+    "why how can could i you it its this that these those and or as not no if my your their his her me we they he she "
+    "there have has had should would will many much".split()
+)
 LONGEST_SPAN = 40  # word pieces
+
+
+def words(text: str) -> set[str]:
+    """Content words, each cut to six letters (a crude stem)."""
+    return {w[:6] for w in re.findall(r"\w+", text.lower()) if w not in STOP}
+
+
+def beside(asked: set[str], sentence: str, cosine: float) -> float:
+    """What is added to evidence + SPAN * span; `asked` are the question's words."""
+    length = len(sentence.split())
+    seldom = (length < 4) + sentence.rstrip().endswith(("?", ":"))
+    share = len(asked & words(sentence)) / max(1, len(asked))
+    return COSINE * cosine + LENGTH * math.log(length) + OVERLAP * share + SELDOM * seldom
 
 
 @dataclass(frozen=True)
@@ -68,13 +85,10 @@ class Reader:
         q = question_ids(self.tokenizer, [question])[0]
         contexts = [context(self.tokenizer, title, text) for title, text in passages]
         token, first = self.logits([(q, c) for c in contexts])
-        found = []
+        found, asked = [], words(question)
         for p, c in enumerate(contexts):
             begin = len(q) + 2
             row = token[p, begin : begin + len(c["ids"])]
-            prior = RELEVANCE * float(first[p, 1]) + (
-                COSINE * cosines[p] if cosines is not None else 0.0
-            )
             for number in np.unique(c["sentence"][c["sentence"] != NO_SENTENCE]):
                 at = np.nonzero(c["sentence"] == number)[0]
                 start, end, evidence = row[at].T
@@ -97,8 +111,7 @@ class Reader:
                         span,
                         mean
                         + SPAN * span
-                        + LENGTH * float(np.log(len(c["text"][s:e].split())))
-                        + prior,
+                        + beside(asked, c["text"][s:e], cosines[p] if cosines else 0.0),
                         (int(off[a, 0]), int(off[b, 1])),
                     )
                 )

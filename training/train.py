@@ -1,6 +1,6 @@
 """Trains the reader on one GPU in minutes. Everything is packed and lives on the device; the schedule follows the clock.
 
-python train.py --pack .data/pack2 --out OUT --total 500 --split 0.3 0.3 0.4 --distil --compile
+python train.py --pack .data/pack3 --out OUT --total 232 --split 1.0 --compile
 """
 
 import argparse
@@ -596,7 +596,7 @@ def save(state: dict, out: Path, name: str, limit: int = 15_500_000) -> None:
 
 def main() -> None:
     ap = argparse.ArgumentParser()
-    ap.add_argument("--pack", type=Path, default=Path(".data/pack2"))
+    ap.add_argument("--pack", type=Path, default=Path(".data/pack3"))
     ap.add_argument("--out", type=Path, required=True)
     ap.add_argument(
         "--total",

@@ -1,6 +1,6 @@
 """Contrastive fine-tuning of MiniLM on documentation and question-passage pairs, measured between the old and the new weights.
 
-python train_embedder.py --pack .data/pack2 --out OUT --seconds 90 90
+python train_embedder.py --pack .data/pack3 --out OUT --seconds 90 90
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """The weights of a sentence's score and of the confidence, looked at on the dump of a training run (no model is run).
 
-python tune.py --features .data/features-run2.json.xz --pack .data/pack2"""
+python tune.py --features .data/features.json.xz --pack .data/pack3"""
 
 import argparse
 import json
@@ -9,15 +9,19 @@ from pathlib import Path
 
 import numpy as np
 from metrics import auroc, crossfit, holds, logistic, normal, same
+from read import words
 from text import sentences
 
+DEPTHS = (3, 5, 8, 10)  # passages read
 SETS = ("squad2", "mtrag", "robolearn", "sample")
-WEIGHTS = {  # evidence, span, relevance, cosine, ln(words)
-    "evidence alone": (1, 0, 0, 0, 0),
-    "+ span": (1, 0.6, 0, 0, 0),
-    "+ relevance": (1, 0.6, 1.5, 0, 0),
-    "+ cosine": (1, 0.6, 1.5, 15, 0),
-    "+ length (read.py)": (1, 0.6, 1.5, 15, 0.7),
+WEIGHTS = {  # evidence, span, relevance, cosine, ln(words), overlap, question or introduction or scrap
+    "evidence alone": (1, 0, 0, 0, 0, 0, 0),
+    "+ span": (1, 0.6, 0, 0, 0, 0, 0),
+    "+ relevance": (1, 0.6, 1.5, 0, 0, 0, 0),
+    "+ cosine": (1, 0.6, 1.5, 15, 0, 0, 0),
+    "+ length": (1, 0.6, 1.5, 15, 0.7, 0, 0),
+    "overlap for relevance": (1, 0.6, 0, 30, 1, 5, 0),
+    "read.py": (1, 0.6, 0, 30, 1, 5, -10),
 }
 
 
@@ -33,12 +37,14 @@ def choices(sets, found, name, good, depth):
             else [sets[name]["chunks"][c][1] for c in found[name]["cand"][i][:depth]]
         )
         cos = found[name]["cos"][i] if name != "rgb" else [0.0] * len(texts)
-        x, ok = [], []
+        x, ok, asked = [], [], words(q["question"])
         for j, (_a, rel, numbers, values) in enumerate(found[name]["read"][i][: len(texts)]):
             spans = sentences(texts[j])
             for k, v in zip(numbers, values, strict=True):
                 s = texts[j][slice(*spans[k])]
-                x.append([v[0], v[1], rel, cos[j], np.log(len(s.split()))])
+                held = len(asked & words(s)) / max(1, len(asked))
+                seldom = (len(s.split()) < 4) + s.rstrip().endswith(("?", ":"))
+                x.append([v[0], v[1], rel, cos[j], np.log(len(s.split())), held, seldom])
                 ok.append(good(s, q["answers"]))
         rows.append((np.array(x), np.array(ok), q.get("case")))
     return rows
@@ -89,15 +95,15 @@ def main() -> None:
         json.load(lzma.open(args.pack / "eval.json.xz")),
         json.load(lzma.open(args.features)),
     )
-    squad = {d: choices(sets, found, "squad2", holds, d) for d in (3, 5, 10)}
-    sample = {d: choices(sets, found, "sample", same, d) for d in (5, 10)}
+    squad = {d: choices(sets, found, "squad2", holds, d) for d in DEPTHS}
+    sample = {d: choices(sets, found, "sample", same, d) for d in DEPTHS}
     rgb = choices(sets, found, "rgb", holds, 10)
     for label, w in WEIGHTS.items():
         print(
             f"{label:20}",
             *(f"squad2 top{d} {accuracy(r, w)}" for d, r in squad.items()),
             *(
-                f"sample top{d} {accuracy(r, w)} @2 {accuracy(r, w, k=2)} @3 {accuracy(r, w, k=3)}"
+                f"sample top{d} {accuracy(r, w)} @3 {accuracy(r, w, k=3)} @5 {accuracy(r, w, k=5)}"
                 for d, r in sample.items()
             ),
             *(f"rgb {c} {accuracy(rgb, w, c)}" for c in ("noise_0.0", "noise_0.4", "noise_0.8")),
