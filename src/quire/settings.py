@@ -63,6 +63,34 @@ class Settings(BaseSettings):
         validation_alias="QDRANT_COLLECTION_NAME",
         description="Name of the collection (an alias to its current generation).",
     )
+    qdrant_grpc_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        validation_alias="QDRANT_GRPC_PORT",
+        description="Port on which the Qdrant server speaks gRPC; set it to use gRPC.",
+    )
+    qdrant_timeout: float = Field(
+        default=10.0,
+        gt=0,
+        le=600,
+        validation_alias="QDRANT_TIMEOUT",
+        description="Seconds in which a call to the Qdrant server must succeed, retries included.",
+    )
+    qdrant_shards: int | None = Field(
+        default=None,
+        ge=1,
+        le=1024,
+        validation_alias="QDRANT_SHARDS",
+        description="Shards of a new collection on a Qdrant cluster; the server decides if unset.",
+    )
+    qdrant_replicas: int | None = Field(
+        default=None,
+        ge=1,
+        le=64,
+        validation_alias="QDRANT_REPLICAS",
+        description="Copies of each shard of a new collection; the server decides if unset.",
+    )
 
     # embedding
     embedder: Literal["minilm", "openai", "cohere"] = Field(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -26,8 +28,13 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def server(answer: Answer, port: int = 0) -> AsyncGenerator[tuple[int, list[str]]]:
-    """Answers `METHOD /path` with a status and JSON; None = never. Yields port and requests."""
+async def server(
+    answer: Answer, port: int = 0, bodies: list[Any] | None = None
+) -> AsyncGenerator[tuple[int, list[str]]]:
+    """Answers `METHOD /path` with a status and JSON; None = never. Yields port and requests.
+
+    What was sent as JSON is added to `bodies`.
+    """
     requests: list[str] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -35,6 +42,9 @@ async def server(answer: Answer, port: int = 0) -> AsyncGenerator[tuple[int, lis
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             line = " ".join(head.split(" ", 2)[:2])
             requests.append(line)
+            length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
+            if length and bodies is not None:
+                bodies.append(json.loads(await reader.readexactly(int(length[1]))))
             reply = answer(line)
             if reply is None:
                 await asyncio.sleep(30)
@@ -93,10 +103,10 @@ def at(port: int, **settings: float) -> ServerIndex:
     return ServerIndex.open(f"http://127.0.0.1:{port}", **{"timeout": 1.0, **settings})  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("prefer_grpc", [False, True])
-async def test_a_closed_port_is_index_unavailable_within_the_deadline(prefer_grpc: bool) -> None:
+@pytest.mark.parametrize("by_grpc", [False, True])
+async def test_a_closed_port_is_index_unavailable_within_the_deadline(by_grpc: bool) -> None:
     index = ServerIndex.open(
-        f"http://127.0.0.1:{free_port()}", timeout=1.0, prefer_grpc=prefer_grpc
+        f"http://127.0.0.1:{free_port()}", timeout=1.0, grpc_port=free_port() if by_grpc else None
     )
     started = time.monotonic()
     with pytest.raises(IndexUnavailable, match="Qdrant did not"):
@@ -189,3 +199,22 @@ async def test_a_foreign_collection_is_not_taken_for_ours() -> None:
 def test_a_bad_address_names_the_setting() -> None:
     with pytest.raises(ConfigurationError, match="QDRANT_URL"):
         ServerIndex.open("ftp://example.invalid")
+
+
+async def test_a_new_collection_has_the_shards_replicas_and_tenant_index_asked_for() -> None:
+    def answer(line: str) -> tuple[int, object]:
+        if line.startswith("PUT"):
+            done = {"operation_id": 1, "status": "completed"}
+            return 200, ok(done if line.endswith("/index?wait=true") else True)
+        return 200, ok({"collections": []})
+
+    bodies: list[Any] = []
+    async with server(answer, bodies=bodies) as (port, _):
+        index = at(port, shard_number=3, replication_factor=2)
+        await index.begin_rebuild(EmbedderInfo("toy", 8))
+        await index.close()
+    created = next(body for body in bodies if "vectors" in body)
+    assert (created["shard_number"], created["replication_factor"]) == (3, 2)
+    assert (created["hnsw_config"]["m"], created["hnsw_config"]["payload_m"]) == (0, 16)
+    fields = {body["field_name"]: body["field_schema"] for body in bodies if "field_name" in body}
+    assert [name for name, schema in fields.items() if schema.get("is_tenant")] == ["book_id"]

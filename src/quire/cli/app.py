@@ -16,6 +16,7 @@ from quire.cli import (
     db,
     demo,
     doctor,
+    index,
     ingest,
     jobs,
     keys,
@@ -69,6 +70,7 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(jobs.app, name="jobs")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(db.app, name="db")
+app.add_typer(index.app, name="index")
 app.add_typer(models.app, name="models")
 app.add_typer(evaluation.app, name="eval")
 app.add_typer(calibrate.app, name="calibrate")

@@ -69,9 +69,9 @@ class Connection:
 
 
 def open_client(
-    url: str, *, api_key: str | None, timeout: float, prefer_grpc: bool
+    url: str, *, api_key: str | None, timeout: float, grpc_port: int | None = None
 ) -> AsyncQdrantClient:
-    """A client for the server at this address; nothing is sent yet."""
+    """A client for the server at this address, over gRPC if a port is given; nothing is sent."""
     try:
         from qdrant_client import AsyncQdrantClient
     except ModuleNotFoundError as error:
@@ -82,7 +82,8 @@ def open_client(
             url=url,
             api_key=api_key,
             timeout=max(1, round(timeout)),
-            prefer_grpc=prefer_grpc,
+            prefer_grpc=grpc_port is not None,
+            grpc_port=grpc_port or 6334,
             check_compatibility=False,
         )
     except ValueError as error:

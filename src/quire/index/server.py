@@ -87,16 +87,18 @@ class ServerIndex:
         collection: str = "quire",
         *,
         api_key: str | None = None,
-        prefer_grpc: bool = False,
+        grpc_port: int | None = None,
         timeout: float = 10.0,
         shard_number: int | None = None,
         replication_factor: int | None = None,
     ) -> Self:
         """An index at this address; the server is asked when the index is first used.
 
-        Raises `MissingExtra` without `qdrant-client`.
+        With `grpc_port` points are written and searched by gRPC. Shards and replicas are those
+        of collections that are created; they don't change one that is there. Raises
+        `MissingExtra` without `qdrant-client`.
         """
-        client = open_client(url, api_key=api_key, timeout=timeout, prefer_grpc=prefer_grpc)
+        client = open_client(url, api_key=api_key, timeout=timeout, grpc_port=grpc_port)
         return cls(
             client,
             collection,

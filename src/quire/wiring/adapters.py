@@ -46,9 +46,21 @@ def open_embedder(settings: Settings) -> Embedder:
 async def open_index(settings: Settings) -> Index:
     """Qdrant Edge in the data folder, or the server of `QDRANT_URL`."""
     if settings.qdrant_url is None:
-        from quire.index.edge import EdgeIndex
+        return await open_embedded_index(settings)
+    return open_server_index(settings)
 
-        return await EdgeIndex.open(settings.index_path, collection=settings.qdrant_collection_name)
+
+async def open_embedded_index(settings: Settings) -> Index:
+    """Qdrant Edge in the data folder, whether or not there is a server."""
+    from quire.index.edge import EdgeIndex
+
+    return await EdgeIndex.open(settings.index_path, collection=settings.qdrant_collection_name)
+
+
+def open_server_index(settings: Settings) -> Index:
+    """The server of `QDRANT_URL`; nothing is sent yet."""
+    if settings.qdrant_url is None:
+        raise InvalidSetting("QDRANT_URL: names the server; it is not set")
     from quire.index.server import ServerIndex
 
     key = settings.qdrant_api_key
@@ -56,6 +68,10 @@ async def open_index(settings: Settings) -> Index:
         settings.qdrant_url,
         api_key=key.get_secret_value() if key else None,
         collection=settings.qdrant_collection_name,
+        grpc_port=settings.qdrant_grpc_port,
+        timeout=settings.qdrant_timeout,
+        shard_number=settings.qdrant_shards,
+        replication_factor=settings.qdrant_replicas,
     )
 
 
