@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
 from quire.index.lexical import Bm25, terms
-from quire.index.port import Index
+from quire.index.port import Candidates, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.retrieval.calibration import Calibration, shipped_calibration
 from quire.retrieval.confidence import Policy, assess
 from quire.retrieval.ranking import Candidate, Weights, diversify, rank
+from quire.retrieval.spelling import respell
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +83,20 @@ class Searcher:
     async def candidates(
         self, book_id: str, query: str, *, filters: Filters = Filters(), depth: int = 0
     ) -> list[Candidate]:
-        """Everything both ways of searching found, ranked, with what each said."""
-        vector = await self._embedder.embed_query(query)
+        """Everything both ways of searching found, ranked, with what each said.
+
+        A query with misspelt words is searched again as it was meant.
+        """
         stored = await self._index.embedder()
         if stored is None:
             return []
         if stored.name != self._embedder.name:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
-        found = await self._index.search(
-            book_id,
-            dense=vector,
-            bm25=self._lexical.query(query),
-            filters=filters,
-            limit=max(self._tuning.depth, depth),
-            with_vectors=True,
-        )
+        limit = max(self._tuning.depth, depth)
+        vector, found = await self._find(book_id, query, filters, limit)
+        if meant := respell(query, found):
+            query = meant
+            vector, found = await self._find(book_id, query, filters, limit)
         return rank(found, query=query, vector=vector, weights=self._tuning.weights)
 
     async def document(self, book_id: str, parent_doc_id: str) -> list[Chunk]:
@@ -130,6 +133,20 @@ class Searcher:
             found += chunk
             following = chunk[0].next_chunk_id if forward else chunk[0].prev_chunk_id
         return found
+
+    async def _find(
+        self, book_id: str, query: str, filters: Filters, limit: int
+    ) -> tuple[NDArray[np.float32], Candidates]:
+        vector = await self._embedder.embed_query(query)
+        found = await self._index.search(
+            book_id,
+            dense=vector,
+            bm25=self._lexical.query(query),
+            filters=filters,
+            limit=limit,
+            with_vectors=True,
+        )
+        return vector, found
 
     def _score(self, candidate: Candidate) -> float:
         return self._calibration.relevance.probability({"rank_score": candidate.score})

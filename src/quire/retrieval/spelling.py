@@ -1,0 +1,78 @@
+"""Mistyped words of a question, put right by the words of the book.
+
+A word that no hit holds is either not in the book or misspelt. If the chunks that lie near in
+meaning use a word that is one slip of the finger away (a letter left out, doubled, wrong, or
+two swapped), that is what was meant.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quire.index.lexical import term_id, terms
+from quire.index.port import Candidates, Hit
+
+SHORTEST = 5
+"""Letters of a word that is worth putting right; shorter ones have too many neighbours."""
+FEWEST = 2
+"""Chunks that must use the right word."""
+
+_WORD = re.compile(rf"\b[A-Za-z]{{{SHORTEST - 1},}}\b")
+"""One letter less than the shortest, since the right word may be shorter."""
+
+
+def respell(query: str, found: Candidates) -> str | None:
+    """The query with its misspelt words put right; None if there are none."""
+    held = _held_ids((*found.dense, *found.bm25))
+    strange = {
+        word for word in _WORD.findall(query) if len(word) >= SHORTEST and _unknown(word, held)
+    }
+    if not strange:
+        return None
+    vocabulary = _vocabulary(hit.chunk.text for hit in found.dense)
+    meant = {word: _nearest(word.lower(), vocabulary) for word in strange}
+    if not any(meant.values()):
+        return None
+    return _WORD.sub(lambda word: meant.get(word[0]) or word[0], query)
+
+
+def _held_ids(hits: Sequence[Hit]) -> NDArray[np.uint32]:
+    held = [hit.terms.ids for hit in hits if hit.terms is not None]
+    return np.concatenate(held) if held else np.zeros(0, dtype=np.uint32)
+
+
+def _unknown(word: str, held: NDArray[np.uint32]) -> bool:
+    """Whether the word has terms, and no hit holds any of them."""
+    ids = [term_id(term) for term in terms(word)]
+    return bool(ids) and not any((held == term).any() for term in ids)
+
+
+def _vocabulary(texts: Iterable[str]) -> Counter[str]:
+    """In how many of the texts each word stands."""
+    words: Counter[str] = Counter()
+    for text in texts:
+        words.update({word.lower() for word in _WORD.findall(text)})
+    return words
+
+
+def _nearest(word: str, vocabulary: Counter[str]) -> str | None:
+    """The commonest word that is one slip away."""
+    near = [other for other in slips(word) if vocabulary[other] >= FEWEST]
+    return max(near, key=lambda other: (vocabulary[other], other), default=None)
+
+
+def slips(word: str) -> set[str]:
+    """Every text that one slip turns into this word, or this word into."""
+    letters = string.ascii_lowercase
+    parts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    dropped = {a + b[1:] for a, b in parts if b}
+    swapped = {a + b[1] + b[0] + b[2:] for a, b in parts if len(b) > 1}
+    wrong = {a + c + b[1:] for a, b in parts if b for c in letters}
+    extra = {a + c + b for a, b in parts for c in letters}
+    return (dropped | swapped | wrong | extra) - {word}
