@@ -108,14 +108,18 @@ class ServerIndex:
         )
 
     async def embedder(self) -> EmbedderInfo | None:
-        """What the metadata of the collection behind the alias say, asked anew."""
-        if self._rebuild_of is None:
-            self._current = await self._look_up()
-        return None if self._current is None else self._current.embedder
+        """What the metadata of the collection behind the alias say.
+
+        Asked once: a search that meets another collection by then is refused.
+        """
+        current = await self._found()
+        return None if current is None else current.embedder
 
     async def prepare(self, embedder: EmbedderInfo) -> None:
         """Create the first collection and its alias, or check that the current one fits."""
-        if await self.embedder() is None:
+        if self._rebuild_of is None:
+            self._current = await self._look_up()
+        if self._current is None:
             collection = await self._create(embedder)
             await self._point_alias(collection)
             self._current = collection
