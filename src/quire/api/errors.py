@@ -130,15 +130,61 @@ def _exhausted(error: errors.RateLimited) -> dict[str, str]:
     return limit_headers([left])
 
 
+MEANINGS = {
+    "conflict": "The request contradicts what is already going on.",
+    "configuration_error": "The operator must change the settings or the installation.",
+    "embedder_mismatch": "The index was built with another embedder.",
+    "forbidden": "The key lacks the scope, or doesn't work from this site.",
+    "internal_error": "Something went wrong on our side; the trace id finds it in the log.",
+    "model_unavailable": "The language model doesn't answer, or not as it should.",
+    "not_found": "There is no such thing, or it belongs to someone else.",
+    "overloaded": "Too many requests are in progress.",
+    "payload_too_large": "The body is over the limit.",
+    "rate_limited": "Over one of the key's limits; `Retry-After` says when to come back.",
+    "retrieval_unavailable": "The vector store or the embedding service doesn't answer.",
+    "shutting_down": "This process ends; another one will answer.",
+    "storage_unavailable": "The database or the store of the limits doesn't answer.",
+    "unauthorized": "No key, or a wrong one.",
+    "validation_error": "A field is missing, malformed or out of range; `details` names it.",
+}
+
+
+def codes_of(status: int) -> list[str]:
+    """The error codes that go with a status."""
+    return list(dict.fromkeys(code for _, known, code in STATUS if known == status))
+
+
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """OpenAPI entries for the error statuses a route may answer with."""
+    """OpenAPI entries for the error statuses a route may answer with, code by code."""
     schema = {"$ref": "#/components/schemas/ErrorResponse"}
     return {
         status: {
-            "description": HTTPStatus(status).phrase,
-            "content": {"application/problem+json": {"schema": schema}},
+            "description": f"{HTTPStatus(status).phrase}: {', '.join(codes_of(status))}",
+            "headers": _documented_headers(status),
+            "content": {
+                "application/problem+json": {
+                    "schema": schema,
+                    "examples": {code: _example(status, code) for code in codes_of(status)},
+                }
+            },
         }
         for status in sorted(statuses)
+    }
+
+
+def _example(status: int, code: str) -> dict[str, Any]:
+    body = {**error_body(status, code, MEANINGS[code]), "trace_id": "0" * 32}
+    return {"summary": MEANINGS[code], "value": body}
+
+
+def _documented_headers(status: int) -> dict[str, Any]:
+    named = {"X-Trace-Id": "Finds the request in the log."}
+    if status in (429, 503):
+        named["Retry-After"] = "Seconds to wait."
+    if status == 401:
+        named["WWW-Authenticate"] = "How to authenticate."
+    return {
+        name: {"description": text, "schema": {"type": "string"}} for name, text in named.items()
     }
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from quire.api import errors
 from quire.api.app import create_app
+from quire.api.schemas.operations import ErrorResponse
 from quire.settings import load_settings
 from tests.service import Service
 
@@ -47,3 +49,23 @@ def test_every_guarded_operation_documents_its_errors(document: dict[str, Any]) 
             for status, answer in operation["responses"].items():
                 if int(status) >= 400 and not path.startswith("/v1") and path != "/readyz":
                     assert set(answer["content"]) == {"application/problem+json"}, path
+
+
+def test_every_error_code_and_every_body_is_shown_by_example(document: dict[str, Any]) -> None:
+    shown: set[str] = set()
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            for status, answer in operation["responses"].items():
+                kinds = answer.get("content", {}).get("application/problem+json", {})
+                for code, example in kinds.get("examples", {}).items():
+                    ErrorResponse.model_validate(example["value"])
+                    assert (example["value"]["status"], example["value"]["error_code"]) == (
+                        int(status),
+                        code,
+                    )
+                    shown.add(code)
+            body = operation.get("requestBody")
+            if body:
+                name = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+                assert document["components"]["schemas"][name].get("examples"), (method, path)
+    assert shown == {code for _, _, code in errors.STATUS} == set(errors.MEANINGS)

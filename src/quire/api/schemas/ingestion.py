@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from quire.api.schemas.fields import BookId, Request
 from quire.ingestion.jobs import IngestionJob
@@ -14,6 +14,11 @@ from quire.ingestion.state import BookState
 
 class IngestionRequest(Request):
     """A folder to ingest, below one of the configured roots; or a known book, from its folder."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"book_id": "physical-ai", "mode": "incremental"}]},
+    )
 
     path: str | None = Field(
         default=None,

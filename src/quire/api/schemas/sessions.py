@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from quire.api.schemas.chat import ChatResponse
 from quire.api.schemas.fields import Request, SessionId, Words
@@ -91,11 +91,29 @@ class ThreadList(BaseModel):
 class RenameRequest(Request):
     """A title for a thread."""
 
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"title": "Quality of service"}]}
+    )
+
     title: Words = Field(min_length=1, max_length=200)
 
 
 class FeedbackRequest(Request):
     """What a reader thought of an answer, named by its trace id or exchange id."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "session_id": "550e8400-e29b-41d4-a716-446655440000",
+                    "trace_id": "dccdd83608d04464a090325b08312083",
+                    "rating": "down",
+                    "reason": "Something is missing",
+                }
+            ]
+        },
+    )
 
     session_id: SessionId
     exchange_id: str | None = None
