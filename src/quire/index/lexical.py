@@ -107,15 +107,16 @@ def _ids(token: str) -> tuple[int, ...]:
     return tuple(term_id(term) for term in _analyze(token))
 
 
-def _analyze(token: str) -> list[str]:
+@lru_cache(maxsize=32768)
+def _analyze(token: str) -> tuple[str, ...]:
     """The terms of one token, each once (a token is one occurrence of each)."""
     if _UNSPACED_RUN.search(token):
-        return _pairs(token)
+        return tuple(_pairs(token))
     if _NUMBER.fullmatch(token):
-        return _number(token.lstrip("v").replace(",", ""))
+        return tuple(_number(token.lstrip("v").replace(",", "")))
     if _COMPOUND.search(token) or _CASES.search(token):
-        return _identifier(token)
-    return _word(_fold(token))
+        return tuple(_identifier(token))
+    return tuple(_word(_fold(token)))
 
 
 def _word(plain: str) -> list[str]:

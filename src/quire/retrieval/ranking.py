@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quire.index.lexical import terms
-from quire.index.port import Candidates, Hit
+from quire.index.port import Candidates, Hit, Terms
 from quire.models import Chunk
 from quire.retrieval.pages import PageWeights, page_bonuses
 from quire.retrieval.wording import Wording, word
@@ -40,6 +40,7 @@ class Candidate:
 
     chunk: Chunk
     vector: NDArray[np.float32]
+    terms: Terms | None
     cosine: float
     bm25: float
     """Relative to the best of the query: 0–1."""
@@ -52,45 +53,54 @@ class Candidate:
 
 
 def rank(
-    found: Candidates, *, query: str, vector: NDArray[np.float32], weights: Weights
+    found: Candidates,
+    *,
+    query: str,
+    vector: NDArray[np.float32],
+    weights: Weights,
+    limit: int | None = None,
 ) -> list[Candidate]:
-    """All candidates, best first; of chunks with equal text only the best stays."""
+    """The candidates, best first, up to a limit; of chunks with equal text only the best stays."""
     hits = _unique(found)
     if not hits:
         return []
     wording = word(query, found, hits)
     asked = frozenset(wording.terms)
-    cosines = _vectors(hits) @ vector
-    headings = np.array([share(asked, _headings(hit.chunk)) for hit in hits])
-    section = np.array([share(asked, _own_heading(hit.chunk)) for hit in hits])
+    named = _named(hits, wording)
+    cosines = np.stack([_vector(hit) for hit in hits]) @ vector
+    headings = np.array([share(asked, (h.chunk.page_title, *h.chunk.section_path)) for h in hits])
+    section = named.sum(axis=1) / max(1, len(asked))
     own = (
         cosines
         + weights.bm25 * wording.bm25
         + weights.headings * headings
         + weights.section * section
     )
-    page = page_bonuses(hits, own, wording, _named(hits, wording), weights.page)
+    page = page_bonuses(hits, own, wording, named, weights.page)
     scores = own + page
     unique: dict[str, Candidate] = {}
     for i in map(int, np.argsort(-scores, kind="stable")):
+        if limit is not None and len(unique) >= limit:
+            break
         hit = hits[i]
-        candidate = Candidate(
-            chunk=hit.chunk,
-            vector=_vector(hit),
-            cosine=float(cosines[i]),
-            bm25=float(wording.bm25[i]),
-            headings=float(headings[i]),
-            section=float(section[i]),
-            page=float(page[i]),
-            score=float(scores[i]),
-        )
-        unique.setdefault(hit.chunk.content_hash, candidate)
+        if hit.chunk.content_hash not in unique:
+            unique[hit.chunk.content_hash] = Candidate(
+                chunk=hit.chunk,
+                vector=_vector(hit),
+                terms=hit.terms,
+                cosine=float(cosines[i]),
+                bm25=float(wording.bm25[i]),
+                headings=float(headings[i]),
+                section=float(section[i]),
+                page=float(page[i]),
+                score=float(scores[i]),
+            )
     return list(unique.values())
 
 
-def share(asked: frozenset[str], text: str) -> float:
-    """How much of the query's terms a text names; 0 when the query has none."""
-    return len(asked & _terms_of(text)) / len(asked) if asked else 0.0
+def share(asked: frozenset[str], titles: tuple[str, ...]) -> float:
+    """How much of the query's terms these titles name; 0 when the query has none."""
+    return len(asked & _terms_of(titles)) / len(asked) if asked else 0.0
 
 
 def diversify(candidates: Sequence[Candidate], *, limit: int, relevance: float) -> list[Candidate]:
@@ -123,10 +133,6 @@ def _unique(found: Candidates) -> list[Hit]:
     return list(hits.values())
 
 
-def _vectors(hits: Sequence[Hit]) -> NDArray[np.float32]:
-    return np.stack([_vector(hit) for hit in hits])
-
-
 def _vector(hit: Hit) -> NDArray[np.float32]:
     assert hit.dense is not None, "ranking needs the vectors of the hits"
     return hit.dense
@@ -136,19 +142,12 @@ def _named(hits: Sequence[Hit], wording: Wording) -> NDArray[np.bool_]:
     """Which of the query's terms each chunk's own heading names."""
     named = np.zeros((len(hits), len(wording.terms)), dtype=np.bool_)
     for row, hit in enumerate(hits):
-        heading = _terms_of(_own_heading(hit.chunk))
-        named[row] = [term in heading for term in wording.terms]
+        heading = _terms_of((hit.chunk.section_title or hit.chunk.page_title,))
+        if not heading.isdisjoint(wording.terms):
+            named[row] = [term in heading for term in wording.terms]
     return named
 
 
-def _headings(chunk: Chunk) -> str:
-    return " ".join((chunk.page_title, *chunk.section_path))
-
-
-def _own_heading(chunk: Chunk) -> str:
-    return chunk.section_title or chunk.page_title
-
-
 @lru_cache(maxsize=32768)
-def _terms_of(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
+def _terms_of(titles: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(terms(" ".join(titles)))

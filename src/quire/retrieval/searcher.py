@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
-from quire.index.lexical import Bm25, terms
+from quire.index.lexical import Bm25, term_id, terms
 from quire.index.port import Candidates, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.retrieval.calibration import Calibration, shipped_calibration
@@ -83,7 +83,7 @@ class Searcher:
     async def candidates(
         self, book_id: str, query: str, *, filters: Filters = Filters(), depth: int = 0
     ) -> list[Candidate]:
-        """Everything both ways of searching found, ranked, with what each said.
+        """What both ways of searching found, ranked, with what each said; `depth` of it, or all.
 
         A query with misspelt words is searched again as it was meant.
         """
@@ -92,12 +92,18 @@ class Searcher:
             return []
         if stored.name != self._embedder.name:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
-        limit = max(self._tuning.depth, depth)
-        vector, found = await self._find(book_id, query, filters, limit)
+        breadth = max(self._tuning.depth, depth)
+        vector, found = await self._find(book_id, query, filters, breadth)
         if meant := respell(query, found):
             query = meant
-            vector, found = await self._find(book_id, query, filters, limit)
-        return rank(found, query=query, vector=vector, weights=self._tuning.weights)
+            vector, found = await self._find(book_id, query, filters, breadth)
+        return rank(
+            found,
+            query=query,
+            vector=vector,
+            weights=self._tuning.weights,
+            limit=depth if depth and self._tuning.relevance >= 1.0 else None,
+        )
 
     async def document(self, book_id: str, parent_doc_id: str) -> list[Chunk]:
         """All chunks of a page in order; empty when there is none."""
@@ -158,18 +164,19 @@ def features_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]
     Similarity alone takes a question about something else for answerable when it sounds like
     the book; how many of its terms the passages hold at all tells the two apart.
     """
-    asked = frozenset(terms(query))
-    if not candidates or not asked:
+    asked = np.array([term_id(term) for term in dict.fromkeys(terms(query))], dtype=np.uint32)
+    if not candidates or not len(asked):
         return {}
-    held = [asked.intersection(terms(visible_text(c.chunk))) for c in candidates]
+    held = np.array([_held(asked, candidate) for candidate in candidates])
     return {
         "top_score": candidates[0].score,
         "top_cosine": max(c.cosine for c in candidates),
-        "coverage": len(frozenset[str]().union(*held)) / len(asked),
-        "best_coverage": max(len(found) for found in held) / len(asked),
+        "coverage": float(held.any(axis=0).mean()),
+        "best_coverage": float(held.mean(axis=1).max()),
     }
 
 
-def visible_text(chunk: Chunk) -> str:
-    """The chunk with the title and headings a reader sees above it."""
-    return " ".join((chunk.page_title, *chunk.section_path, chunk.text))
+def _held(asked: NDArray[np.uint32], candidate: Candidate) -> NDArray[np.bool_]:
+    """Which of these terms the candidate holds, headings included."""
+    terms = candidate.terms
+    return np.isin(asked, terms.ids) if terms else np.zeros(len(asked), dtype=np.bool_)

@@ -49,7 +49,7 @@ def test_nothing_found_is_an_empty_ranking() -> None:
 
 
 def test_share_of_an_empty_question_is_zero() -> None:
-    assert share(frozenset(), "anything") == 0.0
+    assert share(frozenset(), ("anything",)) == 0.0
 
 
 def test_diversity_skips_a_near_copy() -> None:
@@ -61,3 +61,15 @@ def test_diversity_skips_a_near_copy() -> None:
     diverse = diversify(ranked, limit=2, relevance=0.4)
     assert [c.chunk.text for c in plain] == ["a text", "b text"]
     assert [c.chunk.text for c in diverse] == ["a text", "c text"]
+
+
+def test_a_limit_counts_texts_not_hits() -> None:
+    hits = [
+        hit("same words", 0.1, 0.9, id="a", content_hash="h"),
+        hit("same words", 0.2, 0.8, id="b", content_hash="h"),
+        hit("other words", 0.3, 0.7, id="c", content_hash="i"),
+        hit("third words", 0.4, 0.6, id="d", content_hash="j"),
+    ]
+    found = Candidates(tuple(hits), ())
+    ranked = rank(found, query="x", vector=QUERY, weights=Weights(), limit=2)
+    assert [candidate.chunk.id for candidate in ranked] == ["a", "c"]
