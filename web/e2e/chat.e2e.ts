@@ -53,6 +53,12 @@ browserTests("the chat page", () => {
     });
     await askAndWait(page, QUESTION);
     await askAndWait(page, "What does volatile durability deliver?");
+    await page.waitForTimeout(300);
+    // the new question is on top of the conversation, and the page around it stays where it is
+    const [box, question] = [(await page.locator(".scroll").boundingBox())!, (await lastTurn(page).boundingBox())!];
+    expect(Math.abs(question.y - box.y)).toBeLessThan(30);
+    expect((await page.locator(".brand").boundingBox())!.y).toBeGreaterThanOrEqual(0);
+    expect(await page.evaluate(() => document.scrollingElement!.scrollTop)).toBe(0);
     expect(sessions).toHaveLength(2);
     expect(sessions[0]).toBe(sessions[1]);
   });

@@ -68,7 +68,7 @@ await shot("lesson", { width: 1440, height: 860 }, async (page) => {
 await shot("refusal", {}, async (page) => ask(page, "Which volcano erupted near Naples in the year 79?"));
 await shot("filters", {}, async (page) => {
   await page.getByLabel("Module").selectOption("ros2");
-  await ask(page, "What is a lifecycle node?");
+  await ask(page, "How do nodes exchange messages?");
 });
 const slow = await startStub({ delay: 900 });
 await shot("streaming", { base: slow.url }, async (page) => {
@@ -104,10 +104,10 @@ await shot("phone-lesson", { ...phone, colorScheme: "dark" }, async (page) => {
 });
 await shot("tablet", { width: 820, height: 1100 }, async (page) => ask(page, QUESTION));
 
-// The author's view with the stub's figures, and the widget.
+// The author's view (with the stub's figures: a book that was just ingested has none), and the widget.
 const site = await startSite(server.url);
-const admin = async (name, tab, steps = async () => {}) =>
-  shot(`admin-${name}`, { base: stub.url, path: `/admin#${tab}`, height: 860 }, steps);
+const admin = async (name, tab, steps = async () => {}, base = stub.url) =>
+  shot(`admin-${name}`, { base, path: `/admin#${tab}`, height: 860 }, steps);
 await admin("books", "books", async (page) => {
   await page.getByRole("button", { name: "Start" }).click();
   await page.locator("progress").waitFor();
@@ -118,7 +118,7 @@ await admin("explain", "explain", async (page) => {
   await page.getByLabel("Question").fill("how do I keep messages for late joiners");
   await page.keyboard.press("Enter");
   await page.getByRole("table").waitFor();
-});
+}, server.url);
 await admin("usage", "usage");
 await admin("keys", "keys");
 const selectText = (page, id) => page.evaluate((target) => {

@@ -8,6 +8,7 @@ import { languageOf } from "../core/language.ts";
 import { renderLesson } from "../core/lesson.ts";
 import { sourceLink } from "../core/quotelink.ts";
 import type { Chunk, Lesson, Source } from "../core/wire.ts";
+import { scrollToMiddle } from "../core/scrolling.ts";
 import { base, prose } from "../styles/tokens.ts";
 import { icons } from "./icons.ts";
 import { chunkOf } from "./quote.ts";
@@ -89,7 +90,7 @@ export class QuireLesson extends LitElement {
     const span = { start: this.source.char_start, end: this.source.char_end };
     const { content, mark } = renderLesson(this.lesson.chunks ?? [], span, this.baseUrl);
     root.replaceChildren(content);
-    mark?.scrollIntoView({ block: "center" });
+    scrollToMiddle(this.renderRoot.querySelector(".body"), mark ?? null);
   }
 
   #close = (): void => {

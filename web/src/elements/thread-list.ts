@@ -35,7 +35,7 @@ export class QuireThreads extends LitElement {
   @state() private deleting = "";
 
   override render() {
-    if (this.threads.length === 0) return html`<p class="none">Your conversations will be listed here. They are kept in this browser.</p>`;
+    if (this.threads.length === 0) return html`<p class="none">Your conversations will be listed here.</p>`;
     const today = new Date().toDateString();
     const groups = [
       ["Today", this.threads.filter((t) => new Date(t.updatedAt).toDateString() === today)],

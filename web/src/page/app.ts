@@ -14,6 +14,7 @@ import { sendRating } from "../core/feedback.ts";
 import { choices, filtersOf, type Choice } from "../core/filters.ts";
 import { plainText } from "../core/markdown.ts";
 import { explain } from "../core/problems.ts";
+import { scrollToTop } from "../core/scrolling.ts";
 import { ThreadShelf, type ThreadEntry } from "../core/shelf.ts";
 import { newThread, ThreadStore, titleOf, type Thread, type Turn } from "../core/threads.ts";
 import type { Book, Filters, Source } from "../core/wire.ts";
@@ -239,8 +240,8 @@ export class QuireApp extends LitElement {
     } else if (turn.status === "stopped") this.said = "Stopped.";
   }
 
-  #scrollToLast(behavior: ScrollBehavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth"): void {
-    this.renderRoot.querySelector("quire-turn.last")?.scrollIntoView({ block: "start", behavior });
+  #scrollToLast(behavior?: ScrollBehavior): void {
+    scrollToTop(this.renderRoot.querySelector(".scroll"), this.renderRoot.querySelector("quire-turn.last"), behavior);
   }
 
   #onTurn = (event: CustomEvent<TurnActionDetail>): void => {

@@ -2,7 +2,7 @@
 import { css } from "lit";
 
 export const layout = css`
-  :host { display: grid; grid-template-columns: 272px minmax(0, 1fr) auto; height: 100dvh; background: var(--q-bg); overflow: hidden; }
+  :host { display: grid; grid-template-columns: 272px minmax(0, 1fr) auto; height: 100dvh; background: var(--q-bg); overflow: clip; }
   .side { display: flex; flex-direction: column; min-height: 0; border-inline-end: 1px solid var(--q-line); background: var(--q-sunken); }
   .brand { display: flex; align-items: center; gap: 9px; padding: 15px 16px 10px; font-weight: 660; font-size: 17px; letter-spacing: -0.02em; }
   .logo { width: 24px; height: 24px; color: var(--q-accent); }

@@ -9,6 +9,7 @@ import { cleanLine } from "../core/cleantext.ts";
 import { Conversation } from "../core/conversation.ts";
 import { sendRating } from "../core/feedback.ts";
 import { plainText } from "../core/markdown.ts";
+import { scrollToTop } from "../core/scrolling.ts";
 import { newThread, ThreadStore, visitorOf, type Thread, type Turn } from "../core/threads.ts";
 import type { Book } from "../core/wire.ts";
 import type { CiteDetail } from "../elements/answer.ts";
@@ -163,10 +164,8 @@ export class QuireWidget extends LitElement {
     document.getSelection()?.removeAllRanges();
   }
 
-  #scrollToLast(behavior: ScrollBehavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth"): void {
-    const scroll = this.renderRoot.querySelector(".scroll");
-    const last = this.renderRoot.querySelector<HTMLElement>("quire-turn.last");
-    if (scroll && last) scroll.scrollTo({ top: last.offsetTop - (scroll as HTMLElement).offsetTop, behavior });
+  #scrollToLast(behavior?: ScrollBehavior): void {
+    scrollToTop(this.renderRoot.querySelector(".scroll"), this.renderRoot.querySelector("quire-turn.last"), behavior);
   }
 
   #selectionChanged = (): void => {
