@@ -50,7 +50,7 @@ export const look = css`
   .rank { display: inline-block; min-width: 26px; text-align: center; border-radius: 6px; background: var(--q-sunken); font-weight: 600; padding: 1px 6px; }
   .rank.first { background: var(--q-accent); color: var(--q-on-accent); }
   .score { display: block; font-size: 12px; color: var(--q-muted); }
-  .passage { max-width: 44ch; }
+  .passage { max-width: 72ch; }
   .passage p { margin: 2px 0 0; color: var(--q-muted); font: 13.5px/1.45 var(--q-serif); display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
   .chart { margin: 0; border: 1px solid var(--q-line); border-radius: var(--q-radius); background: var(--q-surface); padding: 14px 18px; }
   .chart figcaption { display: flex; flex-wrap: wrap; gap: 4px 16px; justify-content: space-between; margin-bottom: 8px; }

@@ -7,6 +7,7 @@ import platform
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Literal
 
 _PACKAGES = ("quire", "numpy", "onnxruntime", "qdrant-edge-py", "tokenizers")
 
@@ -47,10 +48,15 @@ def this_machine() -> Machine:
 
 def peak_memory_mb() -> float:
     """The most memory this process has held so far."""
-    status = Path("/proc/self/status")
+    return memory_mb("self", "VmHWM")
+
+
+def memory_mb(process: int | str, kind: Literal["VmRSS", "VmHWM"] = "VmRSS") -> float:
+    """What a process holds now (`VmRSS`) or has held at most (`VmHWM`); 0 where unknown."""
+    status = Path(f"/proc/{process}/status")
     if status.is_file():
         for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
+            if line.startswith(f"{kind}:"):
                 return int(line.split()[1]) / 1024
     return 0.0
 

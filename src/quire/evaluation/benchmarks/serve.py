@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
-import sys
-import tempfile
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quire.errors import DependencyError
 from quire.evaluation.benchmarks.results import Benchmark, Stopwatch
 from quire.evaluation.benchmarks.search import derived_queries
-from quire.evaluation.scratch import Progress, indexed, scratch_folder
+from quire.evaluation.benchmarks.server_process import serving
+from quire.evaluation.benchmarks.streams import measure_streams, provable
+from quire.evaluation.scratch import IndexedCorpus, Progress, indexed, scratch_folder
 from quire.settings import Settings
 
 if TYPE_CHECKING:
     import httpx
 
-READERS = (1, 4, 16)
-REQUESTS = 48
-_START_SECONDS = 120
+READERS = (1, 8, 32)
+REQUESTS = 64
 
 
 async def bench_serve(
     settings: Settings, corpus: Path, *, progress: Progress | None = None
 ) -> Benchmark:
-    """Serve the corpus's scratch index by `quire serve`; time searches and chats over HTTP."""
+    """Serve the corpus's scratch index by `quire serve`; time searches, chats and streams."""
+    result = Benchmark("serve", f"{REQUESTS} requests each on {corpus.name}")
     async with indexed(corpus, settings, progress) as book:
         queries = derived_queries(book)
-    result = Benchmark("serve", f"{REQUESTS} requests each on {corpus.name}")
+        result.add("chunks in the book", float((await book.library.book(book.book_id)).chunks), "")
+        result.add_latencies("search, library call", await _calls(book, queries))
+        proof = await provable(book, queries)
     home = scratch_folder(corpus, settings) / "home"
-    async with _server(settings, home) as (client, start):
-        result.add("until the server answers", start, "s")
+    async with serving(settings, home) as server:
+        result.add("until the server is ready", server.started_in, "s")
         for path, field in (("/search", "text"), ("/chat", "query")):
             name = path.strip("/")
             for readers in READERS:
-                times, seconds = await _load(client, path, field, queries, readers)
+                times, seconds = await _load(server.client, path, field, queries, readers)
                 result.add_latencies(
-                    f"{name}, {readers} at once",
-                    times,
-                    against=None if readers == 1 else f"{name}, 1 at once",
+                    f"{name}, {readers} at once", times, against=_baseline(name, readers)
                 )
                 result.add(
                     f"{name} requests a second, {readers} at once",
@@ -53,7 +50,25 @@ async def bench_serve(
                 )
                 if progress:
                     progress(f"serving {name}", READERS.index(readers) + 1, len(READERS))
+    await measure_streams(result, settings, home, proof, progress=progress)
     return result
+
+
+def _baseline(name: str, readers: int) -> str | None:
+    if readers > 1:
+        return f"{name}, 1 at once"
+    return "search, library call" if name == "search" else None
+
+
+async def _calls(book: IndexedCorpus, queries: Sequence[str]) -> list[float]:
+    """The same searches without a server between."""
+    times: list[float] = []
+    await book.library.search(queries[0], book_id=book.book_id)
+    for number in range(REQUESTS):
+        with Stopwatch() as watch:
+            await book.library.search(queries[number % len(queries)], book_id=book.book_id)
+        times.append(watch.seconds)
+    return times
 
 
 async def _load(
@@ -63,7 +78,8 @@ async def _load(
     queries: Sequence[str],
     readers: int,
 ) -> tuple[list[float], float]:
-    queue = [queries[n % len(queries)] for n in range(REQUESTS)]
+    await client.post(path, json={field: queries[0]})
+    queue = [queries[n % len(queries)] for n in reversed(range(REQUESTS))]
     times: list[float] = []
 
     async def reader() -> None:
@@ -78,58 +94,3 @@ async def _load(
     with Stopwatch() as whole:
         await asyncio.gather(*(reader() for _ in range(readers)))
     return times, whole.seconds
-
-
-@asynccontextmanager
-async def _server(
-    settings: Settings, home: Path
-) -> AsyncGenerator[tuple[httpx.AsyncClient, float]]:
-    """A server process over a data folder, and the seconds until it was ready."""
-    import httpx
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {
-        **os.environ,
-        "QUIRE_HOME": str(home),
-        "QUIRE_MODELS": str(settings.models_path),
-    }
-    command = "import sys; sys.argv[0] = 'quire'; from quire.cli import main; main()"
-    with tempfile.TemporaryFile() as log:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", command, "serve", "--port", str(port)),
-            env=environment,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=log,
-        )
-        try:
-            address = f"http://127.0.0.1:{port}"
-            async with httpx.AsyncClient(base_url=address, timeout=60) as client:
-                with Stopwatch() as watch:
-                    ready = await _ready(client, process)
-                if not ready:
-                    log.seek(0)
-                    said = log.read().decode(errors="replace").strip().splitlines()[-1:]
-                    raise DependencyError(f"the server did not start: {''.join(said)}")
-                yield client, watch.seconds
-        finally:
-            if process.returncode is None:
-                process.terminate()
-                await process.wait()
-
-
-async def _ready(client: httpx.AsyncClient, process: asyncio.subprocess.Process) -> bool:
-    """Wait until the server can answer; False when it ended or took too long."""
-    import httpx
-
-    for _ in range(_START_SECONDS * 20):
-        if process.returncode is not None:
-            return False
-        try:
-            if (await client.get("/readyz")).status_code == 200:
-                return True
-        except httpx.TransportError:
-            pass
-        await asyncio.sleep(0.05)
-    return False
