@@ -231,8 +231,11 @@ def _limit(context: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {k: v for k, v in values if k != "error" and isinstance(v, plain)} or None
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
+async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if error.status_code == 400:  # the framework's word for JSON it can't read, such as too deep
+        shape = shape_of(request)
+        return shape(422, "validation_error", "the body can't be read as JSON", None, None)
     code = CODES_BY_STATUS.get(error.status_code, "validation_error")
     return problem(error.status_code, code, str(error.detail), headers=error.headers)
 

@@ -37,6 +37,9 @@ SLICE: Final = 32
 """Points given to the engine in one call."""
 FLUSH_AFTER: Final = 8192
 """Points in the log that make `sync` flush, so that a reload replays a second or two."""
+LEAST_FREE: Final = 64_000_000
+"""Bytes the disk must have left: the engine writes through memory maps, and a map that finds no
+room for a page ends the whole process (SIGBUS) instead of failing the write."""
 READY: Final = "ready"
 """The file that says a shard was created to the end; a folder without it holds nothing."""
 
@@ -127,6 +130,7 @@ class Shard:
             "keyword": engine.PayloadSchemaType.Keyword,
             "integer": engine.PayloadSchemaType.Integer,
         }
+        check_room(folder.parent)
         with EngineErrors("create a shard"):
             folder.mkdir(parents=True)
             store = engine.EdgeShard.create(str(folder), config)
@@ -283,6 +287,7 @@ class Shard:
     # inside
 
     def _update(self, operation: engine.UpdateOperation, points: int) -> None:
+        check_room(self.folder)
         self._dirty = True
         self._unflushed += points
         with EngineErrors("write"):
@@ -318,6 +323,16 @@ class Shard:
         }
         self._cache.put(self._key, versions, read)
         return hits | read
+
+
+def check_room(folder: Path) -> None:
+    """Raise while there is still room, before a write that might not find any."""
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_FREE:
+        raise IndexUnavailable(
+            f"the disk of the index is nearly full ({free / 1e6:.0f} MB left, "
+            f"{LEAST_FREE / 1e6:.0f} MB needed); free some space and ingest again"
+        )
 
 
 def engine_filter(filters: Filters) -> engine.Filter | None:

@@ -20,10 +20,14 @@ from quire.index.port import Candidates, Hit
 
 SHORTEST = 5
 """Letters of a word that is worth putting right; shorter ones have too many neighbours."""
+LONGEST = 30
+"""Letters of the longest: what lies one slip away grows with the square of the length."""
+MOST = 12
+"""Words put right in one question; one with more isn't a slip of the finger."""
 FEWEST = 2
 """Chunks that must use the right word."""
 
-_WORD = re.compile(rf"\b[A-Za-z]{{{SHORTEST - 1},}}\b")
+_WORD = re.compile(rf"\b[A-Za-z]{{{SHORTEST - 1},{LONGEST}}}\b")
 """One letter less than the shortest, since the right word may be shorter."""
 
 
@@ -33,7 +37,7 @@ def respell(query: str, found: Candidates) -> str | None:
     strange = {
         word for word in _WORD.findall(query) if len(word) >= SHORTEST and _unknown(word, held)
     }
-    if not strange:
+    if not strange or len(strange) > MOST:
         return None
     vocabulary = _vocabulary(hit.chunk.text for hit in found.dense)
     meant = {word: _nearest(word.lower(), vocabulary) for word in strange}

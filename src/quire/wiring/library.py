@@ -174,11 +174,13 @@ class Library:
         mode: IngestionMode = "incremental",
         owner: str = LOCAL_OWNER,
         idempotency_key: str | None = None,
+        own_pages_only: bool = False,
     ) -> IngestionJob:
         """Start a job in the background, here or in a worker.
 
         For a folder below one of `QUIRE_INGEST_ROOTS`, or (without a path) for the folder
-        a known book came from.
+        a known book came from. `own_pages_only` refuses a folder that has pages of another
+        book in it.
         """
         from quire.books import load_book
 
@@ -188,6 +190,8 @@ class Library:
         else:
             root = below(path, self.settings.ingest_roots)
         book = await asyncio.to_thread(load_book, root, book_id=book_id)
+        if own_pages_only:
+            refuse_pages_of(await self.books(), other_than=book.id, root=book.root)
         return await (self.queue or self.runner).submit(
             book.id,
             root=str(book.root),
@@ -336,6 +340,16 @@ def below(path: str, roots: Sequence[Path]) -> Path:
         if any(folder.is_relative_to(root.resolve()) for root in roots):
             return folder
     raise Forbidden("path: is not below a folder of QUIRE_INGEST_ROOTS", details={"field": "path"})
+
+
+def refuse_pages_of(books: Sequence[BookSummary], *, other_than: str, root: Path) -> None:
+    """Raise if the folder holds, or lies in, the folder of another book."""
+    for book in books:
+        known = Path(book.root).resolve()
+        if book.id != other_than and (root.is_relative_to(known) or known.is_relative_to(root)):
+            raise Forbidden(
+                "path: has pages of a book this key can't see", details={"field": "path"}
+            )
 
 
 async def timed(check: Awaitable[object]) -> PartHealth:

@@ -43,6 +43,7 @@ async def create(
         mode=body.mode,
         owner=caller.owner,
         idempotency_key=idempotency_key,
+        own_pages_only=caller.book(None) is not None,
     )
     response.headers["Location"] = f"/ingestion/jobs/{job.job_id}"
     return IngestionJobView.of(job)
