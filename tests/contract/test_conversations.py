@@ -335,14 +335,16 @@ async def rows(database: Database) -> list[int]:
 
 
 async def test_erasing_leaves_nothing_behind(talks: SqlConversations, database: Database):
-    for owner in ("ann", "ann", "bob"):
+    for owner in ("ann", "ann", "anna", "bob"):
         session = await talks.open(owner, "book")
         current = await exchange(talks, session, "one")
         await talks.give_feedback(owner, current.id, -1, comment="no")
-    assert await rows(database) == [3, 3, 3]
+    assert await rows(database) == [4, 4, 4]
     await talks.delete("bob", session.id)
-    assert await rows(database) == [2, 2, 2]
+    assert await rows(database) == [3, 3, 3]
     assert await talks.erase_owner("ann") == 2
+    assert len(await talks.threads("anna")) == 1
+    assert await talks.erase_owner("anna") == 1
     assert await rows(database) == [0, 0, 0]
 
 

@@ -2,9 +2,10 @@
 
     python -m tests.faults.server PORT BOOK…
 
-Settings come from the environment, as always. `GET /faults/state` tells what is held: tasks,
-slots, descriptors, memory, and since the last look the longest stall of the event loop: by the
-clock (`stall_ms`), and of it what the loop itself was busy (`busy_ms`).
+Settings come from the environment, as always; `FAULTS_REAL_INDEX=1` takes the real index.
+`GET /faults/state` tells what is held: tasks, slots, descriptors, memory, and since the last look
+the longest stall of the event loop: by the clock (`stall_ms`), and of it what the loop itself was
+busy (`busy_ms`).
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ async def watch(app: FastAPI) -> None:
 
 def main(port: int, *books: str) -> None:
     """Serve these books until told to stop."""
-    if not os.environ.get("FAULTS_REAL_STORES"):
+    opening.open_embedder = lambda _: WordEmbedder()
+    if not os.environ.get("FAULTS_REAL_INDEX"):
         index = MemoryIndex()
 
         async def open_index(_: Settings) -> MemoryIndex:
             return index
 
         opening.open_index = open_index
-        opening.open_embedder = lambda _: WordEmbedder()
     api.create_app = lambda settings: observed(create_app(settings), *map(Path, books))
     listen(load_settings(), "127.0.0.1", port)
 

@@ -3,6 +3,7 @@
 import random
 import re
 
+import pytest
 from markdown_it import MarkdownIt
 
 from quire.answering import Answerer, Question
@@ -12,6 +13,10 @@ from quire.llm import build_model
 from quire.models import Answer
 from quire.testing.answering import FakeRetriever, draft_json, make_chunk
 from quire.testing.llm import Request, StubReply, calls_tool, has_passages, serve
+from tests.faults.scale import LONG, note, scale
+
+OUTPUTS = scale(150, 15_000)
+pytestmark = pytest.mark.timeout(3600 if LONG else 120)
 
 BASE = "https://book.example/docs"
 POISON = (
@@ -72,7 +77,7 @@ def assert_harmless(answer: Answer) -> None:
 async def test_generated_hostile_drafts_leave_nothing_live_foreign_or_unproven() -> None:
     chance = random.Random(7)
     drafts: list[str] = []
-    for _ in range(150):
+    for _ in range(OUTPUTS):
         segments = [
             (
                 "".join(chance.sample(ATTACKS, k=chance.randint(1, 2))),
@@ -100,5 +105,6 @@ async def test_generated_hostile_drafts_leave_nothing_live_foreign_or_unproven()
             assert_harmless(answer)
             answered += answer.should_answer
         await model.close()
-    assert answered > 50
+    note("hostile model", outputs=len(drafts), answered=answered)
+    assert answered > len(drafts) // 4
     assert {call["book_id"] for call in retriever.calls} == {"book"}

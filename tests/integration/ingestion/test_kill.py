@@ -15,11 +15,12 @@ from quire.index.edge import EdgeIndex
 from quire.index.port import Index
 from quire.ingestion.invariants import check_chunks
 from quire.models import Chunk
+from tests.faults.scale import LONG, SEED, note, scale
 from tests.integration.ingestion import victim
 from tests.workshop import Workshop, all_chunks, open_workshop, page, timeless
 
 PAGES = 40
-KILLS = 50
+KILLS = scale(50, 500)
 CHECK_EVERY = 10
 
 
@@ -97,8 +98,9 @@ async def records_agree(shop: Workshop) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600 if LONG else 120)
 async def test_killed_fifty_times_the_index_equals_a_clean_ingest(tmp_path: Path):
-    rng = random.Random(20261115)
+    rng = random.Random(SEED)
     folder = tmp_path / "store"
     (folder / "book").mkdir(parents=True)
     longest, at_work = 1.0, 0
@@ -109,4 +111,5 @@ async def test_killed_fifty_times_the_index_equals_a_clean_ingest(tmp_path: Path
         longest = 0.7 * longest + 0.3 * (1.3 * lasted if not killed else longest)
         if (number + 1) % CHECK_EVERY == 0:
             await check(folder, tmp_path / f"clean-{number}")
+    note("kills", kills=KILLS, at_work=at_work)
     assert at_work > KILLS // 2

@@ -19,13 +19,14 @@ from quire.settings import Settings, load_settings, variable_of
 from quire.testing.answering import WordEmbedder
 from quire.testing.index import MemoryIndex
 from quire.wiring import opening
+from tests.faults.scale import LONG, scale
 from tests.integration.service.processes import free_port
 from tests.service import settings_in, write_book
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800 if LONG else 300)]
 
 QUICK = settings(
-    max_examples=6,
+    max_examples=scale(6, 60),
     deadline=None,
     derandomize=True,
     database=None,

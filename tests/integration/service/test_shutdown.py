@@ -12,12 +12,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.faults.scale import note, scale
 from tests.integration.service.processes import QUIRE, clean_environment, free_port, process
 from tests.service import QUESTION, write_book
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-STREAMS = 20
+STREAMS = scale(20, 200)
 
 
 @asynccontextmanager
@@ -65,6 +66,7 @@ async def test_sigterm_ends_every_stream_with_an_event(tmp_path: Path, model_cac
             assert await asyncio.to_thread(server.wait, 30) is not None
     codes = {(event["error_code"], event.get("retryable", True)) for event in events}
     assert codes == {("shutting_down", True)}
+    note("shutdown", streams=STREAMS)
     await assert_nothing_is_complete(tmp_path / "home" / "quire.db")
 
 
