@@ -101,6 +101,9 @@ def growth(
     sizes: Annotated[
         str, typer.Option(help="Numbers of chunks, smallest first.")
     ] = "1000,10000,100000",
+    books: Annotated[
+        int, typer.Option(min=1, max=1000, help="Books that the chunks are spread over.")
+    ] = 1,
     chart: Annotated[Path | None, typer.Option(help="Also draw the curve here (SVG).")] = None,
     markdown: MarkdownOption = None,
     home: HomeOption = None,
@@ -112,7 +115,12 @@ def growth(
     settings = settings_of(as_json=as_json, home=home)
     numbers = [int(size) for size in sizes.split(",")]
     report = collect(
-        {"growth": lambda progress: bench_growth(settings, numbers, progress=progress)}, as_json
+        {
+            "growth": lambda progress: bench_growth(
+                settings, numbers, books=books, progress=progress
+            )
+        },
+        as_json,
     )
     if chart:
         from quire.evaluation.benchmarks.curves import growth_chart

@@ -68,7 +68,7 @@ def rank(
     asked = frozenset(wording.terms)
     named = _named(hits, wording)
     cosines = np.stack([_vector(hit) for hit in hits]) @ vector
-    headings = np.array([share(asked, (h.chunk.page_title, *h.chunk.section_path)) for h in hits])
+    headings = np.array([share(asked, h.chunk.page_title, *h.chunk.section_path) for h in hits])
     section = named.sum(axis=1) / max(1, len(asked))
     own = (
         cosines
@@ -98,9 +98,10 @@ def rank(
     return list(unique.values())
 
 
-def share(asked: frozenset[str], titles: tuple[str, ...]) -> float:
+def share(asked: frozenset[str], *titles: str) -> float:
     """How much of the query's terms these titles name; 0 when the query has none."""
-    return len(asked & _terms_of(titles)) / len(asked) if asked else 0.0
+    named = _terms_of(titles)
+    return 0.0 if named.isdisjoint(asked) else len(named & asked) / len(asked)
 
 
 def diversify(candidates: Sequence[Candidate], *, limit: int, relevance: float) -> list[Candidate]:

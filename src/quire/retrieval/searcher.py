@@ -179,4 +179,6 @@ def features_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]
 def _held(asked: NDArray[np.uint32], candidate: Candidate) -> NDArray[np.bool_]:
     """Which of these terms the candidate holds, headings included."""
     terms = candidate.terms
-    return np.isin(asked, terms.ids) if terms else np.zeros(len(asked), dtype=np.bool_)
+    if terms is None:
+        return np.zeros(len(asked), dtype=np.bool_)
+    return (terms.ids[:, np.newaxis] == asked).any(axis=0)

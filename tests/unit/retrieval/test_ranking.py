@@ -49,7 +49,7 @@ def test_nothing_found_is_an_empty_ranking() -> None:
 
 
 def test_share_of_an_empty_question_is_zero() -> None:
-    assert share(frozenset(), ("anything",)) == 0.0
+    assert share(frozenset(), "anything") == 0.0
 
 
 def test_diversity_skips_a_near_copy() -> None:

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
+from quire.evaluation.benchmarks.machine import peak_memory_mb
 from quire.evaluation.benchmarks.results import Benchmark, Stopwatch
 from quire.evaluation.scratch import Progress, scratch_settings
 from quire.index.lexical import Bm25
 from quire.index.port import EmbedderInfo, Index, Point
 from quire.models import Chunk
+from quire.retrieval.ranking import rank
+from quire.retrieval.searcher import Tuning
 from quire.settings import Settings
 
 DIMENSION = 384
@@ -28,23 +31,30 @@ _TOPICS = 2_000
 
 
 async def bench_growth(
-    settings: Settings, sizes: Sequence[int], *, progress: Progress | None = None
+    settings: Settings,
+    sizes: Sequence[int],
+    *,
+    books: int = 1,
+    progress: Progress | None = None,
 ) -> Benchmark:
     """Fill an index of its own to each size; time the inserts, searches and the disk.
+
+    With several books, chunks go to each in turn, and so do the searches.
 
     Vectors are drawn around topics and words follow Zipf's law, so that neighbours and
     common terms exist as in real text; nothing is embedded.
     """
     from quire.wiring.adapters import open_index
 
-    result = Benchmark("growth", "synthetic chunks, index alone")
+    result = Benchmark("growth", f"synthetic chunks, index alone, books: {books}")
+    before = peak_memory_mb()
     with tempfile.TemporaryDirectory(prefix="quire-growth-") as scratch:
         home = Path(scratch) / "home"
         home.mkdir()
         index = await open_index(scratch_settings(settings, home))
         try:
             await index.prepare(EmbedderInfo("synthetic", DIMENSION))
-            maker = _Maker()
+            maker = _Maker(books)
             stored = 0
             for size in sorted(sizes):
                 with Stopwatch() as filling:
@@ -57,6 +67,7 @@ async def bench_growth(
                 result.add(f"stored a second up to {size:,}", added / filling.seconds, "1/s")
                 await _searches(index, maker, size, result)
                 result.add(f"disk at {size:,}", _disk_mb(home), "MB")
+                result.add(f"memory added at {size:,}", peak_memory_mb() - before, "MB")
         finally:
             await index.close()
             shutil.rmtree(home, ignore_errors=True)
@@ -64,28 +75,42 @@ async def bench_growth(
 
 
 async def _searches(index: Index, maker: _Maker, size: int, result: Benchmark) -> None:
-    times: list[float] = []
-    lexical = Bm25()
+    searching: list[float] = []
+    ranking: list[float] = []
+    lexical, tuning = Bm25(), Tuning()
     for number in range(QUERIES):
         vector, text = maker.query(number)
         with Stopwatch() as watch:
-            await index.search(
-                _BOOK, dense=vector, bm25=lexical.query(text), limit=50, with_vectors=True
+            found = await index.search(
+                maker.book(number),
+                dense=vector,
+                bm25=lexical.query(text),
+                limit=tuning.depth,
+                with_vectors=True,
             )
-        times.append(watch.seconds)
-    result.add_latencies(f"hybrid search at {size:,}", times)
+        searching.append(watch.seconds)
+        with Stopwatch() as watch:
+            rank(found, query=text, vector=vector, weights=tuning.weights, limit=5)
+        ranking.append(watch.seconds)
+    result.add_latencies(f"hybrid search at {size:,}", searching)
+    result.add_latencies(f"ranking at {size:,}", ranking)
 
 
 class _Maker:
     """Draws chunks and queries; the same ones every time."""
 
-    def __init__(self) -> None:
+    def __init__(self, books: int = 1) -> None:
+        self._books = books
         generator = np.random.default_rng(7)
         self._topics = _unit(generator.normal(size=(_TOPICS, DIMENSION)))
         weights = 1.0 / np.arange(1, _VOCABULARY + 1)
         self._weights = np.cumsum(weights / weights.sum()).tolist()
         self._words = [f"w{number}" for number in range(_VOCABULARY)]
         self._lexical = Bm25()
+
+    def book(self, number: int) -> str:
+        """The book of this chunk or query."""
+        return f"{_BOOK}-{number % self._books + 1}"
 
     def batches(self, start: int, stop: int) -> Iterator[list[Point]]:
         for first in range(start, stop, _BATCH):
@@ -97,7 +122,8 @@ class _Maker:
 
     def _point(self, number: int) -> Point:
         text = " ".join(self._draw(random.Random(number), _WORDS_A_CHUNK))
-        return Point(_chunk(number, text), self._vector(number), self._lexical.document(text))
+        chunk = _chunk(number, self.book(number), text)
+        return Point(chunk, self._vector(number), self._lexical.document(text))
 
     def _vector(self, number: int) -> np.ndarray:
         generator = np.random.default_rng(number)
@@ -112,12 +138,12 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
-def _chunk(number: int, text: str) -> Chunk:
+def _chunk(number: int, book_id: str, text: str) -> Chunk:
     page = number // 20
     return Chunk(
         id=str(uuid.UUID(int=number + 1)),
         text=text,
-        book_id=_BOOK,
+        book_id=book_id,
         source_file=f"m{page % 50}/p{page}.md",
         module=f"m{page % 50}",
         chapter=page % 20,
