@@ -180,6 +180,11 @@ class Settings(BaseSettings):
         validation_alias="AGENT_MAX_TURNS",
         description="Questions one conversation may hold.",
     )
+    reader: Literal["on", "off"] = Field(
+        default="on",
+        validation_alias="QUIRE_READER",
+        description="Whether the shipped reader model chooses sentences and judges passages.",
+    )
     confidence_policy: Literal["calibrated", "similarity"] = Field(
         default="calibrated",
         validation_alias="QUIRE_CONFIDENCE_POLICY",

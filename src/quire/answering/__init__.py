@@ -8,16 +8,8 @@ from quire.answering.answerer import Answerer
 from quire.answering.citations import verify_citation
 from quire.answering.events import AnswerDone, AnswerEvent, SentenceReady, SourcesReady
 from quire.answering.followups import standalone_question
-from quire.answering.ports import (
-    Claim,
-    Evidence,
-    Excerpt,
-    Reader,
-    Reading,
-    Retriever,
-    Support,
-)
-from quire.answering.question import Limits, Question, SelectionSource
+from quire.answering.ports import Claim, Excerpt, Retriever, Support
+from quire.answering.question import Limits, Question
 from quire.answering.topics import topic_summary
 
 if TYPE_CHECKING:
@@ -26,7 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Answerer",
     "Question",
-    "SelectionSource",
     "Limits",
     "AnswerEvent",
     "SentenceReady",
@@ -34,9 +25,6 @@ __all__ = [
     "AnswerDone",
     "ExtractiveModel",
     "Retriever",
-    "Reader",
-    "Reading",
-    "Evidence",
     "Excerpt",
     "Support",
     "Claim",

@@ -11,7 +11,7 @@ from quire.answering import clarification, guard, refusal
 from quire.answering.draft import DraftStream, Segment
 from quire.answering.events import AnswerDone, AnswerEvent
 from quire.answering.followups import standalone_question
-from quire.answering.ports import Reader, Retriever, Support
+from quire.answering.ports import Retriever, Support
 from quire.answering.question import Limits, Question
 from quire.answering.reply import Reply
 from quire.answering.runtime import AgentRuntime, DraftReady, ResponseBegins, TextDelta
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agents import Model
 
     from quire.embedding.port import Embedder
+    from quire.reading import Reader
 
 Emit = Callable[[AnswerEvent], None]
 

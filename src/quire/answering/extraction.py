@@ -10,10 +10,11 @@ from typing import Final
 from quire.answering import lexicon
 from quire.answering.draft import Segment
 from quire.answering.intent import Intent, read_intent
-from quire.answering.ports import Excerpt, Reader, Reading
+from quire.answering.ports import Excerpt
 from quire.answering.quotable import without_mark
-from quire.answering.ranking import Ranked, Ranker
+from quire.answering.ranking import Blend, Ranked, Ranker
 from quire.embedding.port import Embedder
+from quire.reading import Reader
 
 _DEPENDENT: Final = re.compile(
     r"^(?:[*_]*)(?:this|that|these|those|it|its|they|their|them|he|she|his|her|such|both|however|"
@@ -25,6 +26,11 @@ _DEPENDENT: Final = re.compile(
 )
 _NEAR_BEST: Final = 0.80
 _WIDE: Final = 0.66
+_NEAR_BEST_READ: Final = 0.50
+_WIDE_READ: Final = 0.35
+"""Likewise where a reader scored: its scores lie farther apart."""
+_BLOCK_BESIDE: Final = 0.85
+"""Least score of a table or code, against the best unit's, to be shown beside sentences."""
 _MAX_STEPS: Final = 15
 _MAX_TABLE: Final = 1800
 
@@ -36,32 +42,39 @@ class Extract:
     segments: tuple[Segment, ...]
     similarity: float = 0.0
     coverage: float = 0.0
+    answerable: float | None = None
+    """The reader's log-odds that the best unit's excerpt answers."""
 
 
 class Extractor:
     """Chooses whole sentences, lists, code and tables; deterministic, never half a sentence."""
 
-    def __init__(self, *, embedder: Embedder | None = None, reader: Reader | None = None) -> None:
-        self._ranker = Ranker(embedder=embedder, reader=reader)
+    def __init__(
+        self,
+        *,
+        embedder: Embedder | None = None,
+        reader: Reader | None = None,
+        blend: Blend | None = None,
+    ) -> None:
+        self._ranker = Ranker(embedder=embedder, reader=reader, blend=blend)
 
     async def extract(self, question: str, excerpts: Sequence[Excerpt]) -> Extract:
         """The answering units in reading order; no segments if nothing fits at all."""
         intent = read_intent(question)
-        ranked, readings = await self._ranker.rank(question, intent, excerpts)
+        ranked = await self._ranker.rank(question, intent, excerpts)
         if not ranked:
             return Extract(segments=())
         best = max(ranked, key=_by_score)
-        if best.similarity < 0.2 and best.coverage < 0.25 and not readings:
+        if best.similarity < 0.2 and best.coverage < 0.25 and best.answer is None:
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         chosen = _Choice(intent, ranked).make()
-        spans = {e.number: r for e, r in zip(excerpts, readings, strict=False)}
         return Extract(
             segments=tuple(
-                _segment(unit, spans.get(unit.excerpt.number), alone=_is_alone(i, chosen))
-                for i, unit in enumerate(chosen)
+                _segment(unit, alone=_is_alone(i, chosen)) for i, unit in enumerate(chosen)
             ),
             similarity=max(unit.similarity for unit in chosen),
             coverage=max(unit.coverage for unit in chosen),
+            answerable=best.answerable,
         )
 
 
@@ -81,12 +94,8 @@ def _is_alone(i: int, chosen: Sequence[Ranked]) -> bool:
     )
 
 
-def _segment(unit: Ranked, reading: Reading | None, *, alone: bool) -> Segment:
-    highlight = None
-    if reading is not None and reading.span is not None:
-        start, end = reading.span
-        if unit.unit.start <= start < end <= unit.unit.end:
-            highlight = unit.excerpt.text[start:end]
+def _segment(unit: Ranked, *, alone: bool) -> Segment:
+    highlight = unit.excerpt.text[slice(*unit.answer)] if unit.answer else None
     listed = unit.unit.kind in ("item", "step")
     text = without_mark(unit.raw) if alone and listed else unit.raw
     return Segment(text=text, passages=(unit.excerpt.number,), highlight=highlight)
@@ -100,7 +109,9 @@ class _Choice:
         self._ranked = ranked
         self._at = {(unit.excerpt.number, unit.index): unit for unit in ranked}
         self._prose = [u for u in ranked if u.unit.kind in ("sentence", "item", "step")]
+        self._prose += [u for u in ranked if u.unit.kind == "lead" and _says_something(u)]
         self._best = max(ranked, key=_by_score)
+        self._read = self._best.answer is not None
 
     def make(self) -> list[Ranked]:
         """The chosen units in reading order; never empty."""
@@ -125,7 +136,7 @@ class _Choice:
         home = max(standing or self._prose, key=_by_score, default=None)
         if home is None:
             return []
-        floor = home.score * (_WIDE if self._intent.detailed else _NEAR_BEST)
+        floor = home.score * self._share()
         for unit in sorted(self._prose, key=lambda u: self._ordering(u, home), reverse=True):
             if len(chosen) >= limit or (chosen and self._lifted(unit, home) < floor):
                 break
@@ -137,7 +148,23 @@ class _Choice:
                 continue
             chosen += fresh
         chosen = chosen or [home]
-        return [*chosen, *self._completing(chosen, home)]
+        return [*chosen, *self._completing(chosen, home), *self._block_beside(chosen)]
+
+    def _share(self) -> float:
+        """How near the best one a unit must come to be said as well."""
+        if self._read:
+            return _WIDE_READ if self._intent.detailed else _NEAR_BEST_READ
+        return _WIDE if self._intent.detailed else _NEAR_BEST
+
+    def _block_beside(self, chosen: Sequence[Ranked]) -> list[Ranked]:
+        """The table or code that a reader finds about as good an answer as the best sentence."""
+        if not self._read:
+            return []
+        blocks = [u for u in self._ranked if u.unit.kind in ("code", "table")]
+        best = max(blocks, key=_by_score, default=None)
+        if best is None or best.score < _BLOCK_BESIDE or len(best.raw) > _MAX_TABLE:
+            return []
+        return [u for u in self._block(best) if u not in chosen]
 
     def _shows_block(self) -> bool:
         """Whether the best unit is code or a table, and this question wants one."""
@@ -287,6 +314,11 @@ class _Choice:
         return sorted(
             units, key=lambda u: (-best[u.excerpt.number], u.excerpt.number, u.unit.start)
         )
+
+
+def _says_something(unit: Ranked) -> bool:
+    """Whether a line that introduces a block is a sentence of its own."""
+    return unit.unit.plain.rstrip().endswith((".", "!")) and len(unit.unit.plain.split()) > 5
 
 
 def _leans(unit: Ranked) -> bool:

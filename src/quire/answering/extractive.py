@@ -34,9 +34,10 @@ from openai.types.responses.response_prompt_param import ResponsePromptParam
 
 from quire.answering.draft import Segment
 from quire.answering.extraction import Extractor
-from quire.answering.ports import Excerpt, Reader
+from quire.answering.ports import Excerpt
 from quire.answering.tool import TOOL_NAME
 from quire.embedding.port import Embedder
+from quire.reading import Reader
 
 MODEL_NAME = "extractive"
 

@@ -80,7 +80,7 @@ _WHY: Final = re.compile(
     re.IGNORECASE,
 )
 _CODE: Final = re.compile(
-    r"\b(?:code|snippet|command(?: line)?|syntax|sample|script|config(?:uration)? file|yaml|"
+    r"\b(?:code|snippet|command(?: line)?|syntax|script|config(?:uration)? file|yaml|"
     r"what do i (?:type|run))\b|\bexample (?:code|program|of (?:code|a (?:node|launch|class)))",
     re.IGNORECASE,
 )

@@ -1,4 +1,4 @@
-"""What answering needs from others: passages, readings of text, and judgements of support."""
+"""What answering needs from others: passages, and judgements of support."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from quire.models import Filters, Retrieval
+from quire.reading import Readable, as_readable
 
 
 class Retriever(Protocol):
@@ -36,33 +37,10 @@ class Excerpt:
     score: float = 0.0
     """Relevance to the question in 0–1."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """How strongly one sentence of an excerpt answers; offsets are into `Excerpt.text`."""
-
-    start: int
-    end: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What a reader model makes of one excerpt."""
-
-    evidence: tuple[Evidence, ...]
-    span: tuple[int, int] | None
-    """The exact answer, as offsets into `Excerpt.text`."""
-    answerability: float
-    """Probability that this excerpt answers the question."""
-
-
-class Reader(Protocol):
-    """A model that finds the answering sentence; its scores lead where it is given."""
-
-    async def read(self, question: str, excerpts: Sequence[Excerpt]) -> Sequence[Reading]:
-        """One reading per excerpt, in input order."""
-        ...
+    @property
+    def readable(self) -> Readable:
+        """The excerpt as a reader model takes it."""
+        return as_readable(self.text, self.title, self.heading)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,11 @@ import numpy as np
 
 from quire.answering import guard, lexicon, quotable
 from quire.answering.intent import Intent
-from quire.answering.ports import Excerpt, Reader, Reading
+from quire.answering.ports import Excerpt
 from quire.answering.quotable import Unit
 from quire.embedding.port import Embedder
+from quire.reading import Evidence, Reader, Reading
+from quire.retrieval.calibration import sigmoid
 
 _MAX_EMBEDDED: Final = 64
 _DEFINES: Final = r"\s*(?:\([^)]*\)\s*)?(?:is|are|was|means|refers to|stands for|describes|—|–|:)\s"
@@ -76,6 +78,10 @@ class Ranked:
     similarity: float
     coverage: float
     """Share of the question's weight that the unit holds."""
+    answer: tuple[int, int] | None = None
+    """The exact answer in it, as offsets into the excerpt."""
+    answerable: float | None = None
+    """The reader's log-odds that its excerpt answers."""
 
     @property
     def raw(self) -> str:
@@ -83,51 +89,122 @@ class Ranked:
         return self.excerpt.text[self.unit.start : self.unit.end]
 
 
-class Ranker:
-    """Scores units by meaning, words, the question's kind and the passage they stand in."""
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """Weights of what speaks for a unit: the log-odds that it is the answer (docs/why.md)."""
 
-    def __init__(self, *, embedder: Embedder | None, reader: Reader | None) -> None:
+    evidence: float = 0.18
+    span: float = 0.17
+    length: float = 0.15
+    """Of the logarithm of its words."""
+    relevance: float = 0.25
+    """Of the log-odds of the excerpt's relevance."""
+    rank: float = -0.19
+    """For each excerpt before its own."""
+    held: float = 0.62
+    near: float = 0.76
+    cues: float = 8.5
+    table: float = 2.0
+    """Rows of a table are read one by one, and their header far from most of them."""
+    scale: float = 5.0
+    """Log-odds by which a unit is worse than the best when its score is 1/e of it."""
+
+
+class Ranker:
+    """Scores units by a reader where there is one, else by meaning and words."""
+
+    def __init__(
+        self, *, embedder: Embedder | None, reader: Reader | None, blend: Blend | None = None
+    ) -> None:
         self._embedder = embedder
         self._reader = reader
+        self._blend = blend or Blend()
 
     async def rank(
         self, question: str, intent: Intent, excerpts: Sequence[Excerpt]
-    ) -> tuple[list[Ranked], Sequence[Reading]]:
-        """All units in document order, with scores; and the readings, where there is a reader."""
+    ) -> list[Ranked]:
+        """All units in document order, with scores."""
         units = [(e, i, unit) for e in excerpts for i, unit in enumerate(_quotable(e))]
         if not units:
-            return [], ()
+            return []
         weights = _weights(intent, [unit for _, _, unit in units])
         coverages = [self._coverage(e, unit, intent, weights) for e, _, unit in units]
+        if self._reader:
+            readings = await self._reader.read(question, [e.readable for e in excerpts])
+            read = {e.number: each for e, each in zip(excerpts, readings, strict=True)}
+            return self._by_reading(intent, units, coverages, read)
         similarities = await self._similarities(question, units, coverages)
-        readings = await self._reader.read(question, excerpts) if self._reader else ()
-        read = {e.number: reading for e, reading in zip(excerpts, readings, strict=False)}
-        ranked: list[Ranked] = []
-        for (excerpt, index, unit), (held, near), cosine in zip(
-            units, coverages, similarities, strict=True
-        ):
-            score = (
-                0.30 * held
+        return [
+            _ranked(
+                excerpt,
+                index,
+                unit,
+                score=0.30 * held
                 + 0.15 * near
                 + 0.10 * excerpt.score
-                + _cues(unit, excerpt.heading, intent)
+                + 0.45 * (cosine if self._embedder else held)
+                + _cues(unit, excerpt.heading, intent),
+                similarity=cosine,
+                coverage=held,
             )
-            score += 0.45 * cosine if self._embedder else 0.45 * held
-            if excerpt.number in read:
-                evidence = _evidence(read[excerpt.number], unit)
-                score = 0.3 * score + 0.7 * evidence
-            ranked.append(
-                Ranked(
-                    excerpt=excerpt,
-                    index=index,
-                    unit=unit,
-                    stems=lexicon.content_stems(unit.plain),
-                    score=score,
-                    similarity=cosine,
-                    coverage=held,
-                )
+            for (excerpt, index, unit), (held, near), cosine in zip(
+                units, coverages, similarities, strict=True
             )
-        return ranked, readings
+        ]
+
+    def _by_reading(
+        self,
+        intent: Intent,
+        units: Sequence[tuple[Excerpt, int, Unit]],
+        coverages: Sequence[tuple[float, float]],
+        read: dict[int, Reading],
+    ) -> list[Ranked]:
+        found = [read[excerpt.number].of(unit.start, unit.end) for excerpt, _, unit in units]
+        logits = [
+            self._logit(excerpt, unit, intent, evidence, coverage)
+            for (excerpt, _, unit), evidence, coverage in zip(units, found, coverages, strict=True)
+        ]
+        best = max(logits)
+        return [
+            _ranked(
+                excerpt,
+                index,
+                unit,
+                score=math.exp((logit - best) / self._blend.scale),
+                similarity=sigmoid(read[excerpt.number].answerable),
+                coverage=held,
+                answer=evidence.answer if evidence else None,
+                answerable=read[excerpt.number].answerable,
+            )
+            for (excerpt, index, unit), logit, evidence, (held, _) in zip(
+                units, logits, found, coverages, strict=True
+            )
+        ]
+
+    def _logit(
+        self,
+        excerpt: Excerpt,
+        unit: Unit,
+        intent: Intent,
+        evidence: Evidence | None,
+        coverage: tuple[float, float],
+    ) -> float:
+        if evidence is None:
+            return -50.0
+        blend = self._blend
+        held, near = coverage
+        relevance = min(max(excerpt.score, 0.001), 0.999)
+        return (
+            blend.evidence * evidence.mean
+            + blend.span * evidence.span
+            + blend.length * math.log(1 + len(unit.plain.split()))
+            + blend.relevance * math.log(relevance / (1 - relevance))
+            + blend.rank * (excerpt.number - 1)
+            + blend.held * held
+            + blend.near * near
+            + blend.cues * _cues(unit, excerpt.heading, intent)
+            + (blend.table if unit.kind == "table" else 0.0)
+        )
 
     @staticmethod
     def _coverage(
@@ -164,6 +241,30 @@ class Ranker:
         return similarities
 
 
+def _ranked(
+    excerpt: Excerpt,
+    index: int,
+    unit: Unit,
+    *,
+    score: float,
+    similarity: float,
+    coverage: float,
+    answer: tuple[int, int] | None = None,
+    answerable: float | None = None,
+) -> Ranked:
+    return Ranked(
+        excerpt=excerpt,
+        index=index,
+        unit=unit,
+        stems=lexicon.content_stems(unit.plain),
+        score=score,
+        similarity=similarity,
+        coverage=coverage,
+        answer=answer,
+        answerable=answerable,
+    )
+
+
 def _quotable(excerpt: Excerpt) -> tuple[Unit, ...]:
     orders = guard.commands(excerpt.text)
     return tuple(
@@ -182,17 +283,6 @@ def _weights(intent: Intent, units: Sequence[Unit]) -> dict[str, float]:
     """Rare words of the question weigh more: IDF over the units at hand."""
     seen = Counter(term for unit in units for term in lexicon.content_stems(unit.plain))
     return {term: math.log(1.0 + (len(units) + 1.0) / (seen[term] + 1.0)) for term in intent.terms}
-
-
-def _evidence(reading: Reading, unit: Unit) -> float:
-    """The reader's score of the sentences that the unit holds."""
-    scores = [
-        e.score
-        for e in reading.evidence
-        if min(e.end, unit.end) - max(e.start, unit.start) > 0.5 * (e.end - e.start)
-        or min(e.end, unit.end) - max(e.start, unit.start) > 0.5 * (unit.end - unit.start)
-    ]
-    return max(scores, default=0.0)
 
 
 def _cues(unit: Unit, heading: str, intent: Intent) -> float:

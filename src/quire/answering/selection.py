@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Final
 
 from quire.answering import lexicon
 from quire.answering.citations import SELECTION_TITLE, SELECTION_URL
-from quire.answering.extraction import Extractor
-from quire.answering.ports import Excerpt, Reader
+from quire.answering.extraction import Extract, Extractor
+from quire.answering.ports import Excerpt
 from quire.answering.question import Question
 from quire.answering.verification import Proven, Verifier
 from quire.embedding.port import Embedder
 from quire.models import Chunk, Confidence, ConfidenceLevel, Passage
+from quire.reading import Reader
+from quire.retrieval.calibration import Logistic
+
+_READ: Final = Logistic(bias=1.2, weights={"answerable": 0.6})
+"""Refuses below log-odds of -3: 19 of 20 questions about another text, 1 in 10 that it answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +42,7 @@ class SelectionReader:
         excerpt = Excerpt(number=1, text=text, title=SELECTION_TITLE, score=1.0)
         extract = await self._extractor.extract(question.text, [excerpt])
         similarity = max(0.0, min(1.0, extract.similarity))
-        confidence = _confidence(similarity, extract.coverage, answered=bool(extract.segments))
+        confidence = _confidence(similarity, _probability(extract), answered=bool(extract.segments))
         passage = Passage(
             number=1, chunk=as_chunk(question), score=confidence.probability, cosine=similarity
         )
@@ -48,9 +54,18 @@ class SelectionReader:
         return SelectionReading(passages=(passage,), confidence=confidence, proven=tuple(proven))
 
 
-def _confidence(similarity: float, coverage: float, *, answered: bool) -> Confidence:
-    """From the best sentence's likeness and the share of the question's words it holds."""
-    probability = min(1.0, max(0.0, 0.55 * similarity / 0.6 + 0.45 * coverage))
+def _probability(extract: Extract) -> float:
+    """That the selection answers, by the reader.
+
+    Without one: from the best sentence's likeness and the share of the question's words it holds.
+    """
+    if extract.answerable is not None:
+        return _READ.probability({"answerable": extract.answerable})
+    likeness = max(0.0, min(1.0, extract.similarity))
+    return min(1.0, max(0.0, 0.55 * likeness / 0.6 + 0.45 * extract.coverage))
+
+
+def _confidence(similarity: float, probability: float, *, answered: bool) -> Confidence:
     level: ConfidenceLevel = "insufficient"
     if answered and probability >= 0.35:
         level = "high" if probability >= 0.75 else "medium" if probability >= 0.5 else "low"

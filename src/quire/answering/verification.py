@@ -22,7 +22,7 @@ _CLAUSE: Final = re.compile(
 _MAX_QUOTES: Final = 3
 _MIN_GAIN: Final = 0.15
 _MIN_WITH_SUPPORT: Final = 0.3
-_SUPPORTED: Final = 0.72
+_SUPPORTED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class Verifier:
         if lexicon.contradicts(sentence, evidence) or _flips_negation(sentence, evidence):
             return False
         share = lexicon.coverage(wanted, held, lexicon.names(raw))
-        if share >= self._min_support or self._support is None or share < _MIN_WITH_SUPPORT:
+        if self._support is None or share < _MIN_WITH_SUPPORT:
             return share >= self._min_support
         claim = Claim(question=self._question, sentence=sentence, evidence=evidence)
         return (await self._support.score([claim]))[0] >= _SUPPORTED

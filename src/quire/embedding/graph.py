@@ -323,27 +323,7 @@ class GraphRunner:
     """
 
     def __init__(self, graph: Path | bytes, threads: int | None = None) -> None:
-        # ONNX Runtime has no types for what is used here.
-        onnxruntime: Any = import_module("onnxruntime")
-        failures: Any = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or 0
-        # Idle threads sleep: spinning costs a quarter more CPU, which others here could use.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            self._session = onnxruntime.InferenceSession(
-                graph if isinstance(graph, bytes) else str(graph),
-                options,
-                providers=["CPUExecutionProvider"],
-            )
-        except (
-            failures.Fail,
-            failures.InvalidGraph,
-            failures.InvalidProtobuf,
-            failures.NoSuchFile,
-        ) as error:
-            place = "the graph" if isinstance(graph, bytes) else graph
-            raise ModelFilesError(f"can't load {place}: run `quire models pull`") from error
+        self._session = open_session(graph, threads)
 
     def embed(self, texts: Sequence[TokenIds]) -> Floats:
         """One unit-length vector a text; the texts are padded to the longest of them."""
@@ -358,3 +338,30 @@ class GraphRunner:
             ids[row, : len(text)] = text
             mask[row, : len(text)] = 1
         return self._session.run(list(outputs), {"input_ids": ids, "attention_mask": mask})
+
+
+def open_session(
+    graph: Path | bytes, threads: int | None = None, *, remedy: str = "run `quire models pull`"
+) -> Any:
+    """An ONNX Runtime session on the CPU; raises `ModelFilesError` if there is no such graph."""
+    # ONNX Runtime has no types for what is used here.
+    onnxruntime: Any = import_module("onnxruntime")
+    failures: Any = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads or 0
+    # Idle threads sleep: spinning costs a quarter more CPU, which others here could use.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(
+            graph if isinstance(graph, bytes) else str(graph),
+            options,
+            providers=["CPUExecutionProvider"],
+        )
+    except (
+        failures.Fail,
+        failures.InvalidGraph,
+        failures.InvalidProtobuf,
+        failures.NoSuchFile,
+    ) as error:
+        place = "the graph" if isinstance(graph, bytes) else graph
+        raise ModelFilesError(f"can't load {place}: {remedy}") from error

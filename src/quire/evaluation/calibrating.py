@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,15 @@ from quire.evaluation.corpus import PageNames
 from quire.evaluation.fitting import Example, Fitness, balance, fit, fitness, held_out
 from quire.evaluation.questions import Question, read_questions, sample
 from quire.evaluation.scratch import IndexedCorpus, Progress, indexed
-from quire.retrieval.calibration import FEATURES, Calibration
-from quire.retrieval.searcher import features_of
+from quire.retrieval.calibration import (
+    FEATURES,
+    READ_FEATURES,
+    Calibration,
+    Logistic,
+    with_doubt,
+)
 from quire.settings import Settings
 
-ASSESSED = 5
-"""Passages whose features decide, as when answering."""
 JUDGED = 10
 """Passages of a question that teach relevance."""
 _HIGH_PRECISION, _MEDIUM_PRECISION = 0.95, 0.85
@@ -101,9 +104,14 @@ async def calibrate(
 def fit_calibration(examples: Examples, embedder: str) -> Fitted:
     """Fit relevance and answerability, and choose the levels."""
     answerability = fit(examples.retrievals, FEATURES)
+    read = any("answerable" in example.features for example in examples.retrievals)
+    retrievals, names = examples.retrievals, FEATURES
+    if read:
+        retrievals, names = [doubted(e, answerability) for e in retrievals], READ_FEATURES
+    deciding = fit(retrievals, names)
     relevance = fit(examples.passages, ("rank_score",))
-    said = [answerability.probability(e.features) for e in examples.retrievals]
-    unseen = held_out(examples.retrievals, FEATURES)
+    said = [deciding.probability(e.features) for e in retrievals]
+    unseen = held_out(retrievals, names)
     relevant = [relevance.probability(e.features) for e in examples.passages]
     levels = choose_levels(examples.retrievals, unseen)
     origins = list(dict.fromkeys(e.origin for e in examples.retrievals))
@@ -116,12 +124,18 @@ def fit_calibration(examples: Examples, embedder: str) -> Fitted:
             medium=levels.medium,
             low=levels.low,
             fitted_on=f"{len(examples.retrievals)} questions: {', '.join(origins)}",
+            reading=deciding if read else None,
         ),
         answerability=fitness(examples.retrievals, said),
         answerability_held_out=fitness(examples.retrievals, unseen),
         relevance=fitness(examples.passages, relevant),
         sets={origin: _of_set(examples.retrievals, unseen, origin) for origin in origins},
     )
+
+
+def doubted(example: Example, answerability: Logistic) -> Example:
+    """The example as a fit with a reader sees it."""
+    return replace(example, features=with_doubt(example.features, answerability))
 
 
 def choose_levels(examples: Sequence[Example], probabilities: Sequence[float]) -> Levels:
@@ -159,13 +173,11 @@ async def _learn(
     labelled = [q for q in questions if q.answerable is not None and not q.history]
     for done, question in enumerate(labelled, start=1):
         text = question.standalone or question.text
-        ranked = await book.library.searcher.candidates(book.book_id, text)
+        searcher = book.library.searcher
+        ranked = await searcher.candidates(book.book_id, text)
+        features = await searcher.features(text, ranked, read=True)
         pages = {names.resolve(name)[0] for name in question.relevant}
-        examples.retrievals.append(
-            Example(
-                features_of(text, ranked[:ASSESSED]), bool(question.answerable), book.corpus.name
-            )
-        )
+        examples.retrievals.append(Example(features, bool(question.answerable), book.corpus.name))
         if pages or question.answerable is False:
             examples.passages += [
                 Example(

@@ -9,6 +9,10 @@ from dataclasses import asdict, dataclass
 from importlib.resources import files
 
 FEATURES = ("top_score", "top_cosine", "coverage", "best_coverage")
+"""What a retrieval says of itself."""
+READ_FEATURES = ("doubt", "answerable")
+"""With a reader: the log-odds of the retrieval alone where they are against it, and the reader's
+own. A good match says little of whether the passages answer, a bad one that they don't."""
 
 
 def sigmoid(x: float) -> float:
@@ -23,11 +27,18 @@ class Logistic:
     bias: float
     weights: Mapping[str, float]
 
+    def log_odds(self, features: Mapping[str, float]) -> float:
+        """The weighted sum of these features; absent ones count as zero."""
+        return self.bias + sum(w * features.get(name, 0.0) for name, w in self.weights.items())
+
     def probability(self, features: Mapping[str, float]) -> float:
-        """The calibrated probability for these features; absent ones count as zero."""
-        return sigmoid(
-            self.bias + sum(w * features.get(name, 0.0) for name, w in self.weights.items())
-        )
+        """The calibrated probability for these features."""
+        return sigmoid(self.log_odds(features))
+
+
+def with_doubt(features: Mapping[str, float], answerability: Logistic) -> dict[str, float]:
+    """The features, and the doubt that the retrieval alone leaves."""
+    return {**features, "doubt": min(0.0, answerability.log_odds(features))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,14 @@ class Calibration:
     low: float
     """Least probability of each level; below `low` the question is refused."""
     fitted_on: str = ""
+    reading: Logistic | None = None
+    """`answerability` with what a reader says of the passages; None if fitted without one."""
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """That the passages answer; a reader's word counts where there is one."""
+        if self.reading is None or "answerable" not in features:
+            return self.answerability.probability(features)
+        return self.reading.probability(with_doubt(features, self.answerability))
 
     def to_json(self) -> str:
         """The file that ships with an embedder."""
@@ -61,6 +80,7 @@ def calibration_from_json(text: str) -> Calibration:
         medium=data["medium"],
         low=data["low"],
         fitted_on=data.get("fitted_on", ""),
+        reading=Logistic(**data["reading"]) if data.get("reading") else None,
     )
 
 

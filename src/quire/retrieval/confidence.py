@@ -71,7 +71,7 @@ def assess(
         probability = average
         level = similarity_level(average, len(scores))
     else:
-        probability = calibration.answerability.probability(features)
+        probability = calibration.probability(features)
         level = calibrated_level(probability, calibration)
     return Confidence(
         average_similarity=average,

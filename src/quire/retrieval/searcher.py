@@ -13,6 +13,7 @@ from quire.errors import EmbedderMismatch
 from quire.index.lexical import Bm25, term_id, terms
 from quire.index.port import Candidates, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
+from quire.reading import Readable, Reader, as_readable
 from quire.retrieval.calibration import Calibration, shipped_calibration
 from quire.retrieval.confidence import Policy, assess
 from quire.retrieval.ranking import Candidate, Weights, diversify, rank
@@ -29,7 +30,7 @@ class Tuning:
     relevance: float = 1.0
     """Trade-off of `diversify`; 1 leaves the ranking alone."""
     assessed: int = 5
-    """Passages the confidence looks at, however many were asked for."""
+    """Passages the confidence looks at, and a reader reads, however many were asked for."""
 
 
 class Searcher:
@@ -43,12 +44,14 @@ class Searcher:
         calibration: Calibration | None = None,
         policy: Policy = "calibrated",
         tuning: Tuning | None = None,
+        reader: Reader | None = None,
     ) -> None:
         self._index = index
         self._embedder = embedder
         self._calibration = calibration or shipped_calibration(embedder.name)
         self._policy: Policy = policy
         self._tuning = tuning or Tuning()
+        self._reader = reader
         self._lexical = Bm25()
 
     async def retrieve(
@@ -59,10 +62,12 @@ class Searcher:
         top_k: int = 5,
         score_threshold: float = 0.0,
         filters: Filters = Filters(),
+        read: bool = False,
     ) -> Retrieval:
         """Passages in rank order, with the confidence over them.
 
-        Chunks with equal text count once. `score_threshold` cuts on the calibrated score.
+        Chunks with equal text count once. `score_threshold` cuts on the calibrated score. With
+        `read` the reader, if there is one, has its say in the confidence.
         """
         ranked = await self.candidates(book_id, query, filters=filters, depth=top_k)
         above = [c for c in ranked if self._score(c) >= score_threshold]
@@ -74,7 +79,7 @@ class Searcher:
         confidence = assess(
             passages,
             [c.vector for c in kept],
-            features_of(query, kept[: self._tuning.assessed]),
+            await self.features(query, kept, read=read and self._policy == "calibrated"),
             calibration=self._calibration,
             policy=self._policy,
         )
@@ -104,6 +109,17 @@ class Searcher:
             weights=self._tuning.weights,
             limit=depth if depth and self._tuning.relevance >= 1.0 else None,
         )
+
+    async def features(
+        self, query: str, candidates: Sequence[Candidate], *, read: bool = False
+    ) -> dict[str, float]:
+        """What the calibrated confidence is computed from, of the best few candidates."""
+        assessed = candidates[: self._tuning.assessed]
+        features = features_of(query, assessed)
+        if read and self._reader and features:
+            readings = await self._reader.read(query, [readable(c.chunk) for c in assessed])
+            features["answerable"] = max(reading.answerable for reading in readings)
+        return features
 
     async def document(self, book_id: str, parent_doc_id: str) -> list[Chunk]:
         """All chunks of a page in order; empty when there is none."""
@@ -159,7 +175,7 @@ class Searcher:
 
 
 def features_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """What the calibrated confidence is computed from, of the best few candidates.
+    """What a retrieval says of itself.
 
     Similarity alone takes a question about something else for answerable when it sounds like
     the book; how many of its terms the passages hold at all tells the two apart.
@@ -182,3 +198,8 @@ def _held(asked: NDArray[np.uint32], candidate: Candidate) -> NDArray[np.bool_]:
     if terms is None:
         return np.zeros(len(asked), dtype=np.bool_)
     return (terms.ids[:, np.newaxis] == asked).any(axis=0)
+
+
+def readable(chunk: Chunk) -> Readable:
+    """The chunk as a reader takes it."""
+    return as_readable(chunk.text, chunk.page_title, chunk.section_title)

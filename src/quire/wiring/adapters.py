@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from quire.embedding.port import Embedder
 from quire.errors import InvalidSetting
 from quire.index.port import Index
+from quire.reading import Reader
 from quire.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,6 +44,15 @@ def open_embedder(settings: Settings) -> Embedder:
             )
 
 
+def open_reader(settings: Settings) -> Reader | None:
+    """The shipped reader model, unless `QUIRE_READER` is off; nothing is loaded yet."""
+    if settings.reader == "off":
+        return None
+    from quire.reading.model import ReaderModel
+
+    return ReaderModel(threads=settings.threads or None)
+
+
 async def open_index(settings: Settings) -> Index:
     """Qdrant Edge in the data folder, or the server of `QDRANT_URL`."""
     if settings.qdrant_url is None:
@@ -75,7 +85,7 @@ def open_server_index(settings: Settings) -> Index:
     )
 
 
-def open_model(settings: Settings, embedder: Embedder) -> tuple[Model, str]:
+def open_model(settings: Settings, embedder: Embedder, reader: Reader | None) -> tuple[Model, str]:
     """Who drafts answers, and the name it goes by in responses."""
     if settings.model == "openai":
         if settings.openai_api_key is None and settings.openai_base_url is None:
@@ -93,4 +103,4 @@ def open_model(settings: Settings, embedder: Embedder) -> tuple[Model, str]:
         return model, settings.openai_model
     from quire.answering.extractive import MODEL_NAME, ExtractiveModel
 
-    return ExtractiveModel(embedder=embedder), MODEL_NAME
+    return ExtractiveModel(embedder=embedder, reader=reader), MODEL_NAME

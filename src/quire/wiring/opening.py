@@ -10,6 +10,7 @@ from quire.access import Gate, Keys, Limits, Usage
 from quire.access.pepper import given_pepper, pepper_file
 from quire.answering import Answerer
 from quire.answering.dialogue import Dialogue
+from quire.answering.support import ReaderSupport
 from quire.conversations.review import Review
 from quire.conversations.sql import SqlConversations
 from quire.database import Database, upgrade
@@ -22,7 +23,7 @@ from quire.ingestion.state import IngestionState
 from quire.retrieval import Searcher
 from quire.settings import Settings
 from quire.wiring.accounts import Accounts
-from quire.wiring.adapters import open_embedder, open_index, open_model
+from quire.wiring.adapters import open_embedder, open_index, open_model, open_reader
 from quire.wiring.authors import AuthorsView
 from quire.wiring.housekeeping import EVERY_S, Housekeeping
 from quire.wiring.library import Library
@@ -45,14 +46,20 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
     embedder = open_embedder(settings)
     resources.push_async_callback(embedder.close)
     state = IngestionState(database, collection_name=settings.qdrant_collection_name)
-    searcher = Searcher(index, embedder, policy=settings.confidence_policy)
+    reader = open_reader(settings)
+    if reader:
+        resources.push_async_callback(reader.close)
+    searcher = Searcher(index, embedder, policy=settings.confidence_policy, reader=reader)
     shelf = Shelf(state, index)
-    model, model_name = open_model(settings, embedder)
+    model, model_name = open_model(settings, embedder, reader)
+    resources.push_async_callback(model.close)
     answerer = Answerer(
         retriever=ObservedRetriever(searcher, telemetry, source=settings.qdrant_collection_name),
         model=model,
         model_name=model_name,
         embedder=embedder,
+        reader=reader,
+        support=ReaderSupport(reader) if reader else None,
     )
     conversations = open_conversations(settings, database)
     resources.push_async_callback(conversations.close)

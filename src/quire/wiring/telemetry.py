@@ -110,11 +110,16 @@ class ObservedRetriever:
         score_threshold: float = 0.0,
         filters: Filters = Filters(),
     ) -> Retrieval:
-        """See `Searcher.retrieve`."""
+        """See `Searcher.retrieve`; passages that are to be answered from are also read."""
         started = time.perf_counter()
         with self._telemetry.span(f"retrieval {self._source}", operation_name="retrieval"):
             found = await self._searcher.retrieve(
-                book_id, query, top_k=top_k, score_threshold=score_threshold, filters=filters
+                book_id,
+                query,
+                top_k=top_k,
+                score_threshold=score_threshold,
+                filters=filters,
+                read=True,
             )
         if self._telemetry.metrics:
             self._telemetry.metrics.retrieval.observe(time.perf_counter() - started)

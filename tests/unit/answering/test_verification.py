@@ -124,3 +124,14 @@ async def test_a_support_model_can_save_a_paraphrase() -> None:
     assert await strict.verify(segment) == []
     helped = Verifier(PASSAGES, question="", min_support=0.95, support=Sure())  # type: ignore[arg-type]
     assert len(await helped.verify(segment)) == 1
+
+
+async def test_a_support_model_can_reject_what_only_shares_words() -> None:
+    class Doubting:
+        async def score(self, claims: list[Claim]) -> list[float]:
+            return [0.1 for _ in claims]
+
+    segment = Segment(text="Restart the computer after each update.", passages=(1,))
+    assert await Verifier(PASSAGES, question="").verify(segment)
+    doubted = Verifier(PASSAGES, question="", support=Doubting())  # type: ignore[arg-type]
+    assert await doubted.verify(segment) == []
