@@ -29,8 +29,10 @@ _WIDE: Final = 0.66
 _NEAR_BEST_READ: Final = 0.50
 _WIDE_READ: Final = 0.35
 """Likewise where a reader scored: its scores lie farther apart."""
-_BLOCK_BESIDE: Final = 0.85
+_BLOCK_BESIDE: Final = 0.70
 """Least score of a table or code, against the best unit's, to be shown beside sentences."""
+_SENTENCE_BESIDE: Final = 0.80
+"""Likewise of a sentence beside a list."""
 _MAX_STEPS: Final = 15
 _MAX_TABLE: Final = 1800
 
@@ -128,8 +130,8 @@ class _Choice:
 
     def _sentences(self, *, limit: int | None = None) -> list[Ranked]:
         """The best sentence and those that go with it, each with what it leans on."""
-        limit = limit or self._intent.sentences
-        if self._shows_block():
+        limit = limit or (max(3, self._intent.sentences) if self._read else self._intent.sentences)
+        if self._shows_block() and not (self._read and self._prose):
             return self._block(self._best)
         chosen: list[Ranked] = []
         standing = [unit for unit in self._prose if self._with_predecessors(unit)]
@@ -233,7 +235,15 @@ class _Choice:
         if not best or best_score < 0.9 * self._best.score:
             return []
         lead = self._lead_of(best[0])
-        return [*([lead] if lead else []), *best[:_MAX_STEPS]]
+        return [*self._beside(best), *([lead] if lead else []), *best[:_MAX_STEPS]]
+
+    def _beside(self, block: Sequence[Ranked]) -> list[Ranked]:
+        """The sentence that a reader finds about as good an answer as the list."""
+        others = [u for u in self._prose if u not in block and u.unit.kind == "sentence"]
+        best = max(others, key=_by_score, default=None)
+        if not self._read or best is None or best.score < _SENTENCE_BESIDE:
+            return []
+        return self._with_predecessors(best)
 
     def _lead_of(self, unit: Ranked) -> Ranked | None:
         """The line or sentence that introduces a block, right before it."""
@@ -296,7 +306,7 @@ class _Choice:
                 chosen += [u for u in self._with_predecessors(pick) if u not in chosen]
         if tables and max(tables, key=_by_score).score >= 0.6 * self._best.score:
             chosen.append(max(tables, key=_by_score))
-        return chosen or self._sentences()
+        return chosen if len(chosen) > 1 else self._sentences()
 
     def _side_score(self, unit: Ranked, side: frozenset[str]) -> tuple[float, int, int]:
         share = len(side & unit.stems) / len(side)
@@ -333,6 +343,6 @@ def _repeats(unit: Ranked, chosen: Sequence[Ranked]) -> bool:
     """Whether the unit says again what was chosen."""
     for other in chosen:
         small = min(len(unit.stems), len(other.stems))
-        if small and len(unit.stems & other.stems) / small > 0.8:
+        if small and len(unit.stems & other.stems) / small > 0.9:
             return True
     return False

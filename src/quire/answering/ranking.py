@@ -159,7 +159,7 @@ class Ranker:
         coverages: Sequence[tuple[float, float]],
         read: dict[int, Reading],
     ) -> list[Ranked]:
-        found = [read[excerpt.number].of(unit.start, unit.end) for excerpt, _, unit in units]
+        found = [_evidence(read[excerpt.number], excerpt, unit) for excerpt, _, unit in units]
         logits = [
             self._logit(excerpt, unit, intent, evidence, coverage)
             for (excerpt, _, unit), evidence, coverage in zip(units, found, coverages, strict=True)
@@ -263,6 +263,19 @@ def _ranked(
         answer=answer,
         answerable=answerable,
     )
+
+
+def _evidence(reading: Reading, excerpt: Excerpt, unit: Unit) -> Evidence | None:
+    """What the reader says of a unit; of code and tables, what it says of their best line."""
+    if unit.kind not in ("code", "table"):
+        return reading.of(unit.start, unit.end)
+    lines: list[Evidence] = []
+    start = unit.start
+    for line in excerpt.text[unit.start : unit.end].splitlines(keepends=True):
+        evidence = reading.of(start, start + len(line)) if len(line.split()) > 1 else None
+        lines += [evidence] if evidence else []
+        start += len(line)
+    return max(lines, key=lambda each: each.mean + each.span, default=None)
 
 
 def _quotable(excerpt: Excerpt) -> tuple[Unit, ...]:
