@@ -29,8 +29,12 @@ _WIDE: Final = 0.66
 _NEAR_BEST_READ: Final = 0.50
 _WIDE_READ: Final = 0.35
 """Likewise where a reader scored: its scores lie farther apart."""
+_ELSEWHERE: Final = 0.60
+"""Least score, against the best unit's, of a sentence from another passage."""
 _BLOCK_BESIDE: Final = 0.70
 """Least score of a table or code, against the best unit's, to be shown beside sentences."""
+_BLOCK_WANTED: Final = 0.50
+"""The same for a question that asks how."""
 _SENTENCE_BESIDE: Final = 0.80
 """Likewise of a sentence beside a list."""
 _MAX_STEPS: Final = 15
@@ -142,6 +146,8 @@ class _Choice:
         for unit in sorted(self._prose, key=lambda u: self._ordering(u, home), reverse=True):
             if len(chosen) >= limit or (chosen and self._lifted(unit, home) < floor):
                 break
+            if self._read and unit.score < _ELSEWHERE and unit.excerpt is not home.excerpt:
+                continue
             group = self._with_predecessors(unit)
             fresh = [u for u in group if u not in chosen and not _repeats(u, chosen)]
             if unit in chosen or not group or unit not in fresh:
@@ -164,7 +170,8 @@ class _Choice:
             return []
         blocks = [u for u in self._ranked if u.unit.kind in ("code", "table")]
         best = max(blocks, key=_by_score, default=None)
-        if best is None or best.score < _BLOCK_BESIDE or len(best.raw) > _MAX_TABLE:
+        wanted = _BLOCK_WANTED if self._intent.kind in ("code", "howto") else _BLOCK_BESIDE
+        if best is None or best.score < wanted or len(best.raw) > _MAX_TABLE:
             return []
         return [u for u in self._block(best) if u not in chosen]
 
