@@ -313,12 +313,7 @@ class Shard:
         with EngineErrors("search"):
             records = self._store.retrieve(missing, True, with_vectors)
         read = {
-            cast(uuid.UUID, record.id): Hit(
-                to_chunk(str(record.id), record.payload or {}),
-                0.0,
-                _dense(record) if with_vectors else None,
-                _terms(record) if with_vectors else None,
-            )
+            cast(uuid.UUID, record.id): _hit(record, with_vectors=with_vectors)
             for record in records
         }
         self._cache.put(self._key, versions, read)
@@ -393,15 +388,19 @@ def _hits(
     )
 
 
-def _dense(record: engine.Record) -> NDArray[np.float32]:
-    vectors = cast(dict[str, Any], record.vector)
-    return np.asarray(vectors[DENSE], dtype=np.float32)
-
-
-def _terms(record: engine.Record) -> Terms:
+def _hit(record: engine.Record, *, with_vectors: bool) -> Hit:
+    """A hit without its score; the engine's vectors are converted once, which takes longest."""
+    chunk = to_chunk(str(record.id), record.payload or {})
+    if not with_vectors:
+        return Hit(chunk, 0.0)
     vectors = cast(dict[str, Any], record.vector)
     terms = cast("engine.SparseVector | None", vectors.get(BM25))
-    return Terms.of(terms.indices, terms.values) if terms else Terms.of((), ())
+    return Hit(
+        chunk,
+        0.0,
+        np.asarray(vectors[DENSE], dtype=np.float32),
+        Terms.of(terms.indices, terms.values) if terms else Terms.of((), ()),
+    )
 
 
 def _point(record: engine.Record) -> Point:
@@ -409,4 +408,5 @@ def _point(record: engine.Record) -> Point:
     terms = cast("engine.SparseVector | None", vectors.get(BM25))
     bm25 = SparseVector(tuple(terms.indices), tuple(terms.values)) if terms else None
     chunk = to_chunk(str(record.id), record.payload or {})
-    return Point(chunk, _dense(record), bm25 or SparseVector((), ()))
+    dense = np.asarray(vectors[DENSE], dtype=np.float32)
+    return Point(chunk, dense, bm25 or SparseVector((), ()))
