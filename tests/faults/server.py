@@ -3,15 +3,16 @@
     python -m tests.faults.server PORT BOOK…
 
 Settings come from the environment, as always; `FAULTS_REAL_INDEX=1` takes the real index.
-`GET /faults/state` tells what is held: tasks, slots, descriptors, memory, and since the last look
-the longest stall of the event loop: by the clock (`stall_ms`), and of it what the loop itself was
-busy (`busy_ms`).
+`GET /faults/state` tells what is held: tasks, slots, descriptors, memory (all of it, and without
+mapped files), and since the last look the longest stall of the event loop: by the clock
+(`stall_ms`), and of it what the loop itself was busy (`busy_ms`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import time
 from collections.abc import AsyncGenerator
@@ -34,12 +35,14 @@ LOOK_EVERY_S = 0.005
 
 def held(app: FastAPI) -> dict[str, Any]:
     """What this process holds now."""
-    kilobytes = Path("/proc/self/statm").read_text().split()[1]
+    status = Path("/proc/self/status").read_text()
+    sizes = dict(re.findall(r"^(VmRSS|RssAnon):\s+(\d+) kB$", status, re.MULTILINE))
     return {
         "tasks": len(asyncio.all_tasks()),
         "slots": app.state.slots.taken,
         "descriptors": len(os.listdir("/proc/self/fd")),
-        "rss_mb": int(kilobytes) * os.sysconf("SC_PAGE_SIZE") / 1e6,
+        "rss_mb": int(sizes["VmRSS"]) / 1e3,
+        "anonymous_mb": int(sizes["RssAnon"]) / 1e3,
         "stall_ms": app.state.stall * 1000,
         "busy_ms": app.state.busy * 1000,
     }

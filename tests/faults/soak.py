@@ -222,8 +222,8 @@ class Soak:
 
 
 def growth(samples: list[dict[str, float]]) -> float:
-    """By how many megabytes memory grew from the second fifth to the last."""
-    sizes = [sample["rss_mb"] for sample in samples]
+    """By how many megabytes memory (without mapped files) grew from the second fifth on."""
+    sizes = [sample["anonymous_mb"] for sample in samples]
     part = max(1, len(sizes) // 5)
     return statistics.median(sizes[-part:]) - statistics.median(sizes[part : 2 * part] or sizes)
 
@@ -263,6 +263,10 @@ async def soak(minutes: float, seed: int, folder: Path) -> list[str]:
         before=before,
         after=after,
         grown_mb=round(grown, 1),
+        memory_mb=[
+            round(sample["anonymous_mb"])
+            for sample in run.watch.samples[:: max(1, len(run.watch.samples) // 20)]
+        ],
         statuses=dict(run.watch.statuses),
         errors=dict(run.watch.errors),
         faults=dict(proxy.counts),

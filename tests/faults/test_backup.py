@@ -21,12 +21,15 @@ from quire.wiring import Ask, Library, opening
 from quire.wiring.backup import back_up
 from quire.wiring.diagnosis import verify
 from quire.wiring.restoring import restore
+from tests.faults.scale import scale
 from tests.integration.service.processes import clean_environment, free_port, process, wait_for
 from tests.postgres import fresh_database
 from tests.service import QUESTION, write_book
 from tests.workshop import write_pages
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("load")]
+
+BACKUPS = scale(1, 5)
 
 
 @pytest.fixture(autouse=True)
@@ -91,11 +94,11 @@ async def test_a_backup_made_while_an_ingest_and_chats_run_restores_whole(tmp_pa
 
         work = [asyncio.create_task(chat()), asyncio.create_task(ingest())]
         await asyncio.sleep(0.5)
-        for number in range(2):
+        for number in range(BACKUPS):
             await back_up(settings, tmp_path / f"backup-{number}")
         stop.set()
         await asyncio.gather(*work)
-    for number in range(2):
+    for number in range(BACKUPS):
         target = load_settings(home=tmp_path / f"restored-{number}", key_pepper="p" * 40)
         done = await restore(target, tmp_path / f"backup-{number}")
         async with Library.open(target) as library:

@@ -219,7 +219,7 @@ async def assert_counts(service: Service, me: Tenant) -> None:
 
 async def test_no_byte_of_another_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(SEED)
-    count = 0 if os.environ.get("FAULTS_QUICK") else scale(600, 100_000)
+    count = 0 if os.environ.get("FAULTS_QUICK") else scale(300, 100_000)
     roots = [write(tmp_path / "books", number) for number in range(50 if LONG else 6)]
     settings = settings_in(
         tmp_path,

@@ -51,7 +51,7 @@ async def test_a_thousand_streams_at_once_are_all_complete_and_memory_is_bounded
 ) -> None:
     await post(served.port, "/chat/stream", {"query": QUESTION})
     before = await served.state()
-    count = scale(150, 1000)
+    count = scale(60, 1000)
     async with asyncio.timeout(240):
         replies = await asyncio.gather(
             *(post(served.port, "/chat/stream", {"query": QUESTION}) for _ in range(count))
@@ -106,7 +106,7 @@ async def back_to(before: dict[str, float], served: Served) -> tuple[float, dict
 
 async def test_clients_that_vanish_leave_nothing_behind(tmp_path: Path, book: Path) -> None:
     rng = random.Random(SEED)
-    count, at_once = scale(100, 1000), 50
+    count, at_once = scale(50, 1000), 50
 
     async with slow_model() as base_url:
         environment = {**of_model(base_url), "QUIRE_MAX_REQUESTS": "1200"}
