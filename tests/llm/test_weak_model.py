@@ -15,7 +15,10 @@ from quire.settings import Settings
 from quire.wiring import Ask, Library
 
 URL = os.environ.get("QUIRE_TEST_LLM_URL")
-pytestmark = pytest.mark.skipif(not URL, reason="needs a model server: run make test-llm")
+pytestmark = [
+    pytest.mark.skipif(not URL, reason="needs a model server: run make test-llm"),
+    pytest.mark.timeout(3600),
+]
 QUESTIONS = [
     "What does physical AI mean?",
     "How do ROS 2 nodes communicate?",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quire.access import Gate, Keys, Limits, Usage
 from quire.access.pepper import given_pepper, pepper_file
 from quire.answering import Answerer
+from quire.answering import Limits as TurnLimits
 from quire.answering.dialogue import Dialogue
 from quire.answering.support import ReaderSupport
 from quire.conversations.review import Review
@@ -60,6 +62,7 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
         embedder=embedder,
         reader=reader,
         support=ReaderSupport(reader) if reader else None,
+        limits=turn_limits(settings),
     )
     conversations = open_conversations(settings, database)
     resources.push_async_callback(conversations.close)
@@ -109,6 +112,12 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
         ),
         telemetry=telemetry,
     )
+
+
+def turn_limits(settings: Settings) -> TurnLimits:
+    """What a turn may take: two calls of the model, one for the tool and one for the draft."""
+    limits = TurnLimits()
+    return replace(limits, turn_seconds=max(limits.turn_seconds, 2 * settings.model_timeout))
 
 
 async def open_database(settings: Settings, resources: AsyncExitStack) -> Database:
