@@ -23,6 +23,8 @@ from quire.database.address import libpq_url, parse_url
 from quire.errors import MissingExtra, StorageUnavailable
 
 _BUSY_TIMEOUT_MS = 15_000
+_PURGE_EVERY_S = 0.1
+_PURGE_TRIES = 500  # readers are short: within the minute one attempt meets none
 _ANSWER_S = 20.0
 """How long PostgreSQL may take for one statement."""
 _PRAGMAS = (
@@ -51,6 +53,7 @@ class Database:
             self._engine.execution_options(read_only=True), expire_on_commit=False
         )
         self._writer = asyncio.Lock()
+        self._purging: asyncio.Task[None] | None = None
 
     @property
     def dialect(self) -> Literal["sqlite", "postgresql"]:
@@ -94,15 +97,30 @@ class Database:
             await session.execute(text("SELECT 1"))
 
     async def purge(self) -> None:
-        """Clear what was deleted out of SQLite's log, too.
+        """Clear what was deleted out of SQLite's log, too; at once, or as soon as readers let it.
 
         On PostgreSQL dead rows go when the server vacuums; there is nothing to do here.
         """
-        if self.dialect == "sqlite":
-            await asyncio.to_thread(_empty_log, str(self.url.database))
+        if self.dialect != "sqlite" or await asyncio.to_thread(_empty_log, self._file):
+            return
+        if self._purging is None or self._purging.done():
+            self._purging = asyncio.create_task(self._purge_later(), name="purge")
+
+    async def _purge_later(self) -> None:
+        for _ in range(_PURGE_TRIES):
+            await asyncio.sleep(_PURGE_EVERY_S)
+            if await asyncio.to_thread(_empty_log, self._file):
+                return
+
+    @property
+    def _file(self) -> str:
+        return str(self.url.database)
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._purging is not None:
+            self._purging.cancel()
+            await asyncio.gather(self._purging, return_exceptions=True)
         await self._engine.dispose()
 
 
@@ -126,10 +144,17 @@ def _create_engine(url: str) -> AsyncEngine:
         raise MissingExtra("PostgreSQL", "postgres") from error
 
 
-def _empty_log(path: str) -> None:
-    """Move the log into the file and cut it; a reader in the way is waited for, briefly."""
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=5.0)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+def _empty_log(path: str) -> bool:
+    """Move the log into the file and cut it; False when someone is in the way.
+
+    It never waits: a checkpoint that waits for readers keeps all writers out meanwhile.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as connection:
+        try:
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError:
+            return False
+        return busy == 0
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
