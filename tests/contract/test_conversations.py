@@ -220,7 +220,7 @@ async def test_a_turn_left_by_a_dead_process_is_given_up(database: Database):
 
 
 async def test_a_slow_turn_is_not_given_up(database: Database):
-    talks = SqlConversations(database, lease=timedelta(seconds=0.3), patience=0.8)
+    talks = SqlConversations(database, lease=timedelta(seconds=1), patience=4)
     session = await talks.open("ann", "book")
     slow = await talks.begin_turn(session, "slow")
     with pytest.raises(Conflict, match="still being answered"):
