@@ -31,13 +31,16 @@ Emit = Callable[[AnswerEvent], None]
 
 
 class Answerer:
-    """Answers questions about books; holds no state between turns, safe to share."""
+    """Answers questions about books; holds no state between turns, safe to share.
+
+    `model` may also be what gives the model: it is asked when the first draft is wanted.
+    """
 
     def __init__(
         self,
         *,
         retriever: Retriever,
-        model: Model,
+        model: Model | Callable[[], Model],
         model_name: str,
         embedder: Embedder | None = None,
         reader: Reader | None = None,
@@ -50,6 +53,9 @@ class Answerer:
         self._support = support
         self._limits = limits or Limits()
         self._selection = SelectionReader(embedder=embedder, reader=reader)
+
+    def _given_model(self) -> Model:
+        return self._model() if callable(self._model) else self._model
 
     async def answer(self, question: Question, history: Sequence[Message] = ()) -> Answer:
         """The verified answer or the refusal; raises `QuireError`s, never a foreign error."""
@@ -121,7 +127,7 @@ class Answerer:
         self, question: Question, history: Sequence[Message], reply: Reply, *, streaming: bool
     ) -> None:
         turn = Turn(question=question, standalone=reply.standalone, retriever=self._retriever)
-        runtime = AgentRuntime(self._model, self._limits)
+        runtime = AgentRuntime(self._given_model(), self._limits)
         drafting = _Drafting(turn, reply, self._support, self._limits)
         draft = DraftStream()
         async with aclosing(runtime.draft(turn, history, streaming=streaming)) as parts:

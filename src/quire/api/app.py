@@ -85,14 +85,18 @@ async def serving(app: FastAPI, library: Library) -> AsyncGenerator[None]:
         library.telemetry.measure()
     if library.queue is None and library.database.dialect == "sqlite":
         await library.runner.start()
-    tidying = asyncio.create_task(library.housekeeping.run(), name="housekeeping")
+    beside = [
+        asyncio.create_task(library.housekeeping.run(), name="housekeeping"),
+        asyncio.create_task(library.prepare(), name="prepare"),
+    ]
     try:
         async with mcp.running(app, library):
             yield
     finally:
         begin_shutdown(app)
-        tidying.cancel()
-        await asyncio.gather(tidying, return_exceptions=True)
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*beside, return_exceptions=True)
 
 
 def begin_shutdown(app: FastAPI) -> None:

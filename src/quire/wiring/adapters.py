@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from quire.embedding.port import Embedder
@@ -85,22 +87,55 @@ def open_server_index(settings: Settings) -> Index:
     )
 
 
-def open_model(settings: Settings, embedder: Embedder, reader: Reader | None) -> tuple[Model, str]:
-    """Who drafts answers, and the name it goes by in responses."""
-    if settings.model == "openai":
-        if settings.openai_api_key is None and settings.openai_base_url is None:
-            raise InvalidSetting("OPENAI_API_KEY: needed by QUIRE_MODEL=openai")
-        from quire.llm import build_model
+class ModelSource:
+    """Gives the model that drafts answers, made when it is first asked for.
 
-        key = settings.openai_api_key
-        model = build_model(
-            settings.openai_model,
-            api_key=key.get_secret_value() if key else None,
-            base_url=settings.openai_base_url,
-            api=settings.openai_api,
-            timeout=settings.model_timeout,
-        )
-        return model, settings.openai_model
-    from quire.answering.extractive import MODEL_NAME, ExtractiveModel
+    The agents SDK takes longer to import than everything else a server needs to be ready.
+    """
 
-    return ExtractiveModel(embedder=embedder, reader=reader), MODEL_NAME
+    def __init__(self, name: str, make: Callable[[], Model]) -> None:
+        self.name = name
+        """What the model goes by in responses."""
+        self._make = make
+        self._made: Model | None = None
+        self._making = threading.Lock()
+
+    def __call__(self) -> Model:
+        """The model; blocks while the SDK is imported for the first time."""
+        with self._making:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    async def close(self) -> None:
+        """Close the model, if it was ever made."""
+        if self._made is not None:
+            await self._made.close()
+
+
+def open_model(settings: Settings, embedder: Embedder, reader: Reader | None) -> ModelSource:
+    """Who drafts answers: the book's own sentences, or a language model."""
+    if settings.model == "extractive":
+        return ModelSource("extractive", lambda: _extractive(embedder, reader))
+    if settings.openai_api_key is None and settings.openai_base_url is None:
+        raise InvalidSetting("OPENAI_API_KEY: needed by QUIRE_MODEL=openai")
+    return ModelSource(settings.openai_model, lambda: _language_model(settings))
+
+
+def _extractive(embedder: Embedder, reader: Reader | None) -> Model:
+    from quire.answering.extractive import ExtractiveModel
+
+    return ExtractiveModel(embedder=embedder, reader=reader)
+
+
+def _language_model(settings: Settings) -> Model:
+    from quire.llm import build_model
+
+    key = settings.openai_api_key
+    return build_model(
+        settings.openai_model,
+        api_key=key.get_secret_value() if key else None,
+        base_url=settings.openai_base_url,
+        api=settings.openai_api,
+        timeout=settings.model_timeout,
+    )

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from quire.ingestion.queue import JobQueue
     from quire.ingestion.runner import JobRunner, Work
     from quire.ingestion.state import BookState, IngestionState
+    from quire.reading import Reader
     from quire.retrieval import Searcher
     from quire.wiring.accounts import Accounts
+    from quire.wiring.adapters import ModelSource
     from quire.wiring.authors import AuthorsView
     from quire.wiring.housekeeping import Housekeeping
     from quire.wiring.selections import Selections
@@ -64,7 +66,8 @@ class Library:
         searcher: Searcher,
         selections: Selections,
         answerer: Answerer,
-        model_name: str,
+        model: ModelSource,
+        reader: Reader | None,
         conversations: Conversations,
         dialogue: Dialogue,
         accounts: Accounts,
@@ -89,7 +92,8 @@ class Library:
         self.searcher = searcher
         self.selections = selections
         self.answerer = answerer
-        self.model_name = model_name
+        self.model = model
+        self.reader = reader
         self.conversations = conversations
         self.dialogue = dialogue
         self.accounts = accounts
@@ -267,9 +271,9 @@ class Library:
 
     def _span(self, ask: Ask) -> AbstractContextManager[None]:
         return self.telemetry.span(
-            f"chat {self.model_name}",
+            f"chat {self.model.name}",
             operation_name="chat",
-            request_model=self.model_name,
+            request_model=self.model.name,
             conversation_id=ask.session_id,
         )
 
@@ -317,8 +321,16 @@ class Library:
     # operation
 
     async def warm(self) -> None:
-        """Load what the first question would otherwise wait for."""
+        """Load what a search would otherwise wait for."""
         await self.embedder.embed_query("warm")
+
+    async def prepare(self) -> None:
+        """Load what the first answer would otherwise wait for: slower, so not before `warm`."""
+        from quire.reading import Readable
+
+        await asyncio.to_thread(self.model)
+        if self.reader:
+            await self.reader.read("warm", [Readable("warm")])
 
     async def health(self) -> dict[str, PartHealth]:
         """Each resource's sign of life."""

@@ -53,12 +53,12 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
         resources.push_async_callback(reader.close)
     searcher = Searcher(index, embedder, policy=settings.confidence_policy, reader=reader)
     shelf = Shelf(state, index)
-    model, model_name = open_model(settings, embedder, reader)
+    model = open_model(settings, embedder, reader)
     resources.push_async_callback(model.close)
     answerer = Answerer(
         retriever=ObservedRetriever(searcher, telemetry, source=settings.qdrant_collection_name),
         model=model,
-        model_name=model_name,
+        model_name=model.name,
         embedder=embedder,
         reader=reader,
         support=ReaderSupport(reader) if reader else None,
@@ -93,7 +93,8 @@ async def open_library(settings: Settings, resources: AsyncExitStack) -> Library
         searcher=searcher,
         selections=Selections(shelf, searcher),
         answerer=answerer,
-        model_name=model_name,
+        model=model,
+        reader=reader,
         conversations=conversations,
         dialogue=Dialogue(answerer, conversations),
         accounts=accounts,
