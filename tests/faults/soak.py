@@ -117,9 +117,9 @@ class Soak:
             step = self.rng.choice((*steps, self.nonsense))
             try:
                 await asyncio.wait_for(step(), 90)
-            except TimeoutError:
+            except (TimeoutError, httpx.TimeoutException):
                 self.watch.wrong.append(f"{step.__name__} didn't end within 90 s")
-            except (OSError, asyncio.IncompleteReadError, ValueError) as error:
+            except (OSError, asyncio.IncompleteReadError, ValueError, httpx.HTTPError) as error:
                 self.watch.statuses[f"cut: {type(error).__name__}"] += 1
                 await asyncio.sleep(0.2)
 

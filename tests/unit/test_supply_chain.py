@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -51,3 +53,12 @@ def test_a_forbidden_licence_is_found() -> None:
     }.items():
         entry = licences.Licensed("some", "1", licence, "program")
         assert licences.is_allowed(entry) == allowed, licence
+
+
+@pytest.mark.parametrize("document", ["SECURITY.md", "docs/trust.md"])
+def test_every_test_a_document_names_exists(document: str) -> None:
+    text = (REPOSITORY / document).read_text()
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)", text)
+    assert len(named) > 10
+    for path, name in named:
+        assert f"def {name}(" in (REPOSITORY / path).read_text(), f"{path}::{name}"

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -30,13 +31,15 @@ def clean_environment(**values: str) -> dict[str, str]:
 
 @contextmanager
 def process(*command: str, environment: Mapping[str, str]) -> Generator[subprocess.Popen[bytes]]:
+    log = tempfile.TemporaryFile()  # noqa: SIM115 — a pipe that nobody reads stops the process
     running = subprocess.Popen(
         command,
         env=dict(environment),
         cwd=REPOSITORY,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=log,
     )
+    running.stderr = log
     try:
         yield running
     finally:
@@ -70,6 +73,7 @@ def wait_for(url: str, running: subprocess.Popen[bytes], seconds: float = 90) ->
             except httpx.TransportError:
                 if running.poll() is not None:
                     assert running.stderr is not None
+                    running.stderr.seek(0)
                     raise AssertionError(running.stderr.read().decode()[-2000:]) from None
             time.sleep(0.1)
     raise AssertionError(f"{url} didn't answer within {seconds} s")
