@@ -41,7 +41,7 @@ lint: $(VENV)/.done ## ruff, import layers, generated docs up to date
 	@"$(BIN)/python" scripts/generate_docs.py --check
 
 typecheck: $(VENV)/.done ## pyright, strict
-	@"$(BIN)/pyright"
+	@"$(BIN)/pyright" --project pyproject.toml
 
 format: $(VENV)/.done ## rewrite the code in the house format
 	@"$(BIN)/ruff" check --fix .
