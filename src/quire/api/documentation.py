@@ -19,9 +19,9 @@ EVENTS: tuple[type[BaseModel], ...] = (StreamChunk, StreamSources, StreamDone, S
 def events(description: str) -> dict[int | str, dict[str, Any]]:
     """The entry of a route that can answer with a stream of events."""
     shapes = [{"$ref": REFERENCE.format(model=event.__name__)} for event in EVENTS]
-    schema = {
+    own = {
         "type": "object",
-        "required": ["data"],
+        "required": ["event", "data"],
         "properties": {
             "event": {"type": "string", "enum": ["chunk", "sources", "done", "error"]},
             "id": {"type": "string"},
@@ -32,6 +32,14 @@ def events(description: str) -> dict[int | str, dict[str, Any]]:
             },
         },
     }
+    foreign = {
+        "type": "object",
+        "description": "With `format=ai-sdk`: a part of the AI SDK's UI message stream, or [DONE].",
+        "required": ["data"],
+        "properties": {"data": {"type": "string"}},
+        "not": {"required": ["event"]},
+    }
+    schema = {"oneOf": [own, foreign]}
     content = {"text/event-stream": {"schema": schema}}
     return {200: {"description": description, "content": content}}
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal
 
-from sqlalchemy import Connection, event, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import event, text
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects import sqlite as sqlite_dialect
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import (
@@ -19,26 +19,14 @@ from sqlalchemy.ext.asyncio import (
     create_async_engine,
 )
 
+from quire.database import sqlite
 from quire.database.address import libpq_url, parse_url
 from quire.errors import MissingExtra, StorageUnavailable
 
-_BUSY_TIMEOUT_MS = 15_000
 _PURGE_EVERY_S = 0.1
 _PURGE_TRIES = 500  # readers are short: within the minute one attempt meets none
 _ANSWER_S = 20.0
 """How long PostgreSQL may take for one statement."""
-_PRAGMAS = (
-    f"PRAGMA busy_timeout = {_BUSY_TIMEOUT_MS}",
-    # Readers and one writer don't block each other.
-    "PRAGMA journal_mode = WAL",
-    # FULL, not NORMAL: in WAL mode NORMAL may forget a commit when the power fails, and we
-    # tell callers that a page is ingested or a turn stored. One fsync per transaction is
-    # cheap because ingestion records pages in groups.
-    "PRAGMA synchronous = FULL",
-    "PRAGMA foreign_keys = ON",
-    # What is deleted is overwritten: an erased question must not be found in the file.
-    "PRAGMA secure_delete = ON",
-)
 
 
 class Database:
@@ -79,9 +67,11 @@ class Database:
                 async with sessions.begin() as session:
                     yield session
 
-    def insert(self, table: type[Any]) -> sqlite.Insert | postgresql.Insert:
+    def insert(self, table: type[Any]) -> sqlite_dialect.Insert | postgresql.Insert:
         """An INSERT that knows `on_conflict_do_nothing` and `on_conflict_do_update`."""
-        return sqlite.insert(table) if self.dialect == "sqlite" else postgresql.insert(table)
+        return (
+            sqlite_dialect.insert(table) if self.dialect == "sqlite" else postgresql.insert(table)
+        )
 
     async def lock(self, session: AsyncSession, key: int) -> None:
         """Hold off other transactions that take the same lock, until this one ends.
@@ -101,7 +91,7 @@ class Database:
 
         On PostgreSQL dead rows go when the server vacuums; there is nothing to do here.
         """
-        if self.dialect != "sqlite" or await asyncio.to_thread(_empty_log, self._file):
+        if self.dialect != "sqlite" or await asyncio.to_thread(sqlite.empty_log, self._file):
             return
         if self._purging is None or self._purging.done():
             self._purging = asyncio.create_task(self._purge_later(), name="purge")
@@ -109,7 +99,7 @@ class Database:
     async def _purge_later(self) -> None:
         for _ in range(_PURGE_TRIES):
             await asyncio.sleep(_PURGE_EVERY_S)
-            if await asyncio.to_thread(_empty_log, self._file):
+            if await asyncio.to_thread(sqlite.empty_log, self._file):
                 return
 
     @property
@@ -127,9 +117,14 @@ class Database:
 def _create_engine(url: str) -> AsyncEngine:
     try:
         if url.startswith("sqlite"):
-            engine = create_async_engine(url, pool_size=8, max_overflow=0)
-            event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-            event.listen(engine.sync_engine, "begin", _begin_sqlite)
+            engine = create_async_engine(
+                url,
+                pool_size=8,
+                max_overflow=0,
+                connect_args={"async_creator_fn": sqlite.connect},
+            )
+            event.listen(engine.sync_engine, "connect", sqlite.prepare)
+            event.listen(engine.sync_engine, "begin", sqlite.begin)
             return engine
         return create_async_engine(
             url,
@@ -142,33 +137,6 @@ def _create_engine(url: str) -> AsyncEngine:
         )
     except ModuleNotFoundError as error:
         raise MissingExtra("PostgreSQL", "postgres") from error
-
-
-def _empty_log(path: str) -> bool:
-    """Move the log into the file and cut it; False when someone is in the way.
-
-    It never waits: a checkpoint that waits for readers keeps all writers out meanwhile.
-    """
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=0)) as connection:
-        try:
-            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.OperationalError:
-            return False
-        return busy == 0
-
-
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # transactions are begun by `_begin_sqlite` alone
-    cursor = connection.cursor()
-    for pragma in _PRAGMAS:
-        cursor.execute(pragma)
-    cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes the write lock at once: a later upgrade could fail half-way.
-    read_only = connection.get_execution_options().get("read_only", False)
-    connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
 
 @asynccontextmanager

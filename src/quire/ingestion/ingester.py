@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from quire.books import Book, load_book
+from quire.concurrency import uninterrupted
 from quire.embedding.port import Embedder
 from quire.errors import ConfigurationError, QuireError
 from quire.index.copy import copy_book
@@ -16,7 +17,6 @@ from quire.ingestion.ledger import DatabaseLedger, RebuildLedger
 from quire.ingestion.pipeline import BATCH_FILES, BATCH_TEXTS, Pipeline
 from quire.ingestion.plan import Plan
 from quire.ingestion.progress import Meter, ProgressCallback, Report
-from quire.ingestion.stages import uninterrupted
 from quire.ingestion.state import BookState, Guard, IngestionRecord, IngestionState, LeaseLost
 from quire.models import IngestionMode
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quire.books import Book
+from quire.concurrency import uninterrupted
 from quire.embedding.port import Embedder
 from quire.index.lexical import Bm25
 from quire.index.port import Index, Point, SparseVector
@@ -23,7 +24,7 @@ from quire.ingestion.plan import Plan, plan
 from quire.ingestion.progress import FileError, Meter
 from quire.ingestion.scan import Scan, scan
 from quire.ingestion.splitting import SPLITTING_VERSION
-from quire.ingestion.stages import ahead, uninterrupted
+from quire.ingestion.stages import ahead
 from quire.ingestion.state import IngestionRecord
 from quire.ingestion.writing import Writer
 from quire.models import IngestionMode

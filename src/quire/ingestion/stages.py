@@ -1,9 +1,9 @@
-"""Stages of the pipeline: working ahead of the next one, finishing a step once begun."""
+"""Stages of the pipeline: working ahead of the next one."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TypeVar
 
@@ -41,13 +41,3 @@ async def _pump(source: AsyncGenerator[T], queue: asyncio.Queue[T | _End]) -> No
         current = asyncio.current_task()
         if current is not None and not current.cancelling():
             await queue.put(_End())
-
-
-async def uninterrupted(step: Coroutine[None, None, None]) -> None:
-    """Let a step finish before a cancellation takes effect."""
-    task = asyncio.create_task(step)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
