@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def uninterrupted(step: Coroutine[Any, Any, T]) -> T:
-    """Let a step finish before a cancellation takes effect, however often it is repeated."""
+async def finished(step: Coroutine[Any, Any, T]) -> tuple[T, asyncio.CancelledError | None]:
+    """The result of a step that no cancellation stops, and the last one that tried."""
     task = asyncio.ensure_future(step)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -18,8 +18,12 @@ async def uninterrupted(step: Coroutine[Any, Any, T]) -> T:
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
             cancelled = error
-    if cancelled is None:
-        return task.result()
-    if not task.cancelled():
-        task.exception()  # looked at, so that nobody complains that it was not
-    raise cancelled
+    return task.result(), cancelled
+
+
+async def uninterrupted(step: Coroutine[Any, Any, T]) -> T:
+    """Let a step finish before a cancellation takes effect, however often it is repeated."""
+    result, cancelled = await finished(step)
+    if cancelled:
+        raise cancelled
+    return result

@@ -37,9 +37,8 @@ def events(description: str) -> dict[int | str, dict[str, Any]]:
         "description": "With `format=ai-sdk`: a part of the AI SDK's UI message stream, or [DONE].",
         "required": ["data"],
         "properties": {"data": {"type": "string"}},
-        "not": {"required": ["event"]},
     }
-    schema = {"oneOf": [own, foreign]}
+    schema = {"anyOf": [own, foreign]}
     content = {"text/event-stream": {"schema": schema}}
     return {200: {"description": description, "content": content}}
 

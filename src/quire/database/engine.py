@@ -58,12 +58,13 @@ class Database:
         """A session whose work is committed at the end of the block, or undone as a whole.
 
         Raises `StorageUnavailable` when the database doesn't answer. Only database work
-        belongs inside. Writers on SQLite take turns; don't nest.
+        belongs inside. Writers on SQLite take turns; don't nest. On SQLite a cancellation waits
+        for the end.
         """
         sessions = self._read if read_only else self._write
         turn = self._writer if self.dialect == "sqlite" and not read_only else _no_wait()
         async with turn:
-            with _translated():
+            with sqlite.deaf(), _translated():
                 async with sessions.begin() as session:
                     yield session
 

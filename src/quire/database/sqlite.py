@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 import aiosqlite
 from sqlalchemy import Connection
 
-from quire.concurrency import uninterrupted
+from quire.concurrency import finished
 
 _BUSY_TIMEOUT_MS: Final = 15_000
 _PRAGMAS: Final = (
@@ -28,24 +29,38 @@ _PRAGMAS: Final = (
 )
 
 
-class PatientConnection(aiosqlite.Connection):
-    """Every call ends before a cancellation is heard of, and what is dropped is closed.
+_HEARD: ContextVar[list[asyncio.CancelledError] | None] = ContextVar("heard", default=None)
 
-    A caller who left in the middle of BEGIN used to leave a connection behind that got the write
-    lock after all, with nobody there to give it back.
+
+@contextmanager
+def deaf() -> Generator[None]:
+    """In this block SQLite's calls don't hear cancellations; the last one is raised at the end.
+
+    A transaction that is cut off in BEGIN leaves a connection behind that gets the write lock
+    after all, with nobody there to give it back; so one that was begun is brought to its end.
     """
+    heard: list[asyncio.CancelledError] = []
+    token = _HEARD.set(heard)
+    try:
+        yield
+    finally:
+        _HEARD.reset(token)
+        if heard:
+            raise heard[-1]
+
+
+class PatientConnection(aiosqlite.Connection):
+    """Every call ends before a cancellation is heard of."""
 
     async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         driver: Any = super()  # it has no types here
-        return await uninterrupted(driver._execute(fn, *args, **kwargs))
-
-    def stop(self) -> asyncio.Future[Any] | None:
-        """End the thread, and close the connection even if `close` was begun and cut off."""
-        driver: Any = super()
-        queue: Any = self._tx  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        if self._connection is not None:
-            queue.put_nowait((None, self._connection.close))
-        return driver.stop()
+        result, cancelled = await finished(driver._execute(fn, *args, **kwargs))
+        heard = _HEARD.get()
+        if cancelled and heard is None:
+            raise cancelled
+        if cancelled and heard is not None:
+            heard.append(cancelled)
+        return result
 
 
 def connect(database: str, **options: Any) -> PatientConnection:

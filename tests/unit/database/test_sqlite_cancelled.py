@@ -19,7 +19,7 @@ SECONDS = 4.0
 def lock_now_and_then(path: Path, stop: threading.Event, refused: list[str]) -> None:
     """Another process that writes: transactions have to wait for it, and it for them."""
     rng = random.Random(1)
-    other = sqlite3.connect(path, isolation_level=None, timeout=3)
+    other = sqlite3.connect(path, isolation_level=None, timeout=15)
     while not stop.is_set():
         try:
             other.execute("BEGIN IMMEDIATE")
