@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 import schemathesis
+
+# Imported from deep inside a test, it trips over a bug of CPython 3.11.
+import schemathesis.transport.wsgi  # pyright: ignore[reportUnusedImport]
 import uvicorn
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.stateful import run_state_machine_as_test
