@@ -21,8 +21,8 @@ _CLAUSE: Final = re.compile(
 )
 _MAX_QUOTES: Final = 3
 _MIN_GAIN: Final = 0.15
-_MIN_WITH_SUPPORT: Final = 0.3
-_SUPPORTED: Final = 0.5
+_MIN_WITH_SUPPORT: Final = 0.5
+_SUPPORTED: Final = 0.72
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
