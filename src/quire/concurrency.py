@@ -9,21 +9,23 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def finished(step: Coroutine[Any, Any, T]) -> tuple[T, asyncio.CancelledError | None]:
-    """The result of a step that no cancellation stops, and the last one that tried."""
-    task = asyncio.ensure_future(step)
+async def settled(task: asyncio.Future[Any]) -> asyncio.CancelledError | None:
+    """Wait until a task is done, however often this is cancelled; the last cancellation, if any."""
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
             cancelled = error
-    return task.result(), cancelled
+    return cancelled
 
 
 async def uninterrupted(step: Coroutine[Any, Any, T]) -> T:
-    """Let a step finish before a cancellation takes effect, however often it is repeated."""
-    result, cancelled = await finished(step)
-    if cancelled:
-        raise cancelled
-    return result
+    """Let a step finish before a cancellation takes effect; it comes before the step's error."""
+    task = asyncio.ensure_future(step)
+    cancelled = await settled(task)
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # looked at, so that nobody complains that it was not
+    raise cancelled

@@ -12,7 +12,7 @@ from quire.answering.draft import Segment
 from quire.answering.intent import Intent, read_intent
 from quire.answering.ports import Excerpt
 from quire.answering.quotable import without_mark
-from quire.answering.ranking import Blend, Ranked, Ranker
+from quire.answering.ranking import Ranked, Ranker
 from quire.embedding.port import Embedder
 from quire.reading import Reader
 
@@ -55,14 +55,8 @@ class Extract:
 class Extractor:
     """Chooses whole sentences, lists, code and tables; deterministic, never half a sentence."""
 
-    def __init__(
-        self,
-        *,
-        embedder: Embedder | None = None,
-        reader: Reader | None = None,
-        blend: Blend | None = None,
-    ) -> None:
-        self._ranker = Ranker(embedder=embedder, reader=reader, blend=blend)
+    def __init__(self, *, embedder: Embedder | None = None, reader: Reader | None = None) -> None:
+        self._ranker = Ranker(embedder=embedder, reader=reader)
 
     async def extract(self, question: str, excerpts: Sequence[Excerpt]) -> Extract:
         """The answering units in reading order; no segments if nothing fits at all."""

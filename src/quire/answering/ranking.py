@@ -90,7 +90,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
-class Blend:
+class _Blend:
     """Weights of what speaks for a unit: the log-odds that it is the answer (docs/why.md)."""
 
     evidence: float = 0.18
@@ -110,15 +110,15 @@ class Blend:
     """Log-odds by which a unit is worse than the best when its score is 1/e of it."""
 
 
+_BLEND: Final = _Blend()
+
+
 class Ranker:
     """Scores units by a reader where there is one, else by meaning and words."""
 
-    def __init__(
-        self, *, embedder: Embedder | None, reader: Reader | None, blend: Blend | None = None
-    ) -> None:
+    def __init__(self, *, embedder: Embedder | None, reader: Reader | None) -> None:
         self._embedder = embedder
         self._reader = reader
-        self._blend = blend or Blend()
 
     async def rank(
         self, question: str, intent: Intent, excerpts: Sequence[Excerpt]
@@ -170,7 +170,7 @@ class Ranker:
                 excerpt,
                 index,
                 unit,
-                score=math.exp((logit - best) / self._blend.scale),
+                score=math.exp((logit - best) / _BLEND.scale),
                 similarity=sigmoid(read[excerpt.number].answerable),
                 coverage=held,
                 answer=evidence.answer if evidence else None,
@@ -191,19 +191,18 @@ class Ranker:
     ) -> float:
         if evidence is None:
             return -50.0
-        blend = self._blend
         held, near = coverage
         relevance = min(max(excerpt.score, 0.001), 0.999)
         return (
-            blend.evidence * evidence.mean
-            + blend.span * evidence.span
-            + blend.length * math.log(1 + len(unit.plain.split()))
-            + blend.relevance * math.log(relevance / (1 - relevance))
-            + blend.rank * (excerpt.number - 1)
-            + blend.held * held
-            + blend.near * near
-            + blend.cues * _cues(unit, excerpt.heading, intent)
-            + (blend.table if unit.kind == "table" else 0.0)
+            _BLEND.evidence * evidence.mean
+            + _BLEND.span * evidence.span
+            + _BLEND.length * math.log(1 + len(unit.plain.split()))
+            + _BLEND.relevance * math.log(relevance / (1 - relevance))
+            + _BLEND.rank * (excerpt.number - 1)
+            + _BLEND.held * held
+            + _BLEND.near * near
+            + _BLEND.cues * _cues(unit, excerpt.heading, intent)
+            + (_BLEND.table if unit.kind == "table" else 0.0)
         )
 
     @staticmethod

@@ -12,7 +12,7 @@ from typing import Any, Final
 import aiosqlite
 from sqlalchemy import Connection
 
-from quire.concurrency import finished
+from quire.concurrency import settled, uninterrupted
 
 _BUSY_TIMEOUT_MS: Final = 15_000
 _PRAGMAS: Final = (
@@ -54,13 +54,13 @@ class PatientConnection(aiosqlite.Connection):
 
     async def _execute(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         driver: Any = super()  # it has no types here
-        result, cancelled = await finished(driver._execute(fn, *args, **kwargs))
         heard = _HEARD.get()
-        if cancelled and heard is None:
-            raise cancelled
-        if cancelled and heard is not None:
+        if heard is None:
+            return await uninterrupted(driver._execute(fn, *args, **kwargs))
+        call = asyncio.ensure_future(driver._execute(fn, *args, **kwargs))
+        if cancelled := await settled(call):
             heard.append(cancelled)
-        return result
+        return call.result()
 
 
 def connect(database: str, **options: Any) -> PatientConnection:

@@ -78,3 +78,34 @@ async def test_an_uninterrupted_step_ends_however_often_it_is_cancelled() -> Non
     await asyncio.gather(task, return_exceptions=True)
     assert done == [1]
     assert task.cancelled()
+
+
+async def test_a_cancellation_counts_more_than_the_error_of_the_step() -> None:
+    async def step() -> None:
+        await asyncio.sleep(0.05)
+        raise ZeroDivisionError
+
+    task = asyncio.create_task(uninterrupted(step()))
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+
+
+async def test_a_failed_and_cancelled_transaction_is_cancelled_and_undone(tmp_path: Path) -> None:
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'q.db'}")
+    async with database.transaction() as session:
+        await session.execute(text("CREATE TABLE t (a INTEGER UNIQUE)"))
+
+    async def fail() -> None:
+        async with database.transaction() as session:
+            await session.execute(text("INSERT INTO t VALUES (1)"))
+            asyncio.get_running_loop().call_soon(task.cancel)
+            await session.execute(text("INSERT INTO t VALUES (1)"))
+
+    task = asyncio.create_task(fail())
+    await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+    async with database.transaction(read_only=True) as session:
+        assert await session.scalar(text("SELECT count(*) FROM t")) == 0
+    await database.close()
