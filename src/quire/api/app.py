@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
@@ -26,9 +27,11 @@ from quire.api.routes import (
 )
 from quire.api.slots import Slots
 from quire.api.tracing import TraceMiddleware
-from quire.errors import MissingExtra
+from quire.errors import MissingExtra, QuireError
 from quire.settings import Settings
 from quire.wiring import Library
+
+_log = logging.getLogger(__name__)
 
 DESCRIPTION = """\
 Answers questions about a book or a documentation site, only from its pages.
@@ -87,7 +90,7 @@ async def serving(app: FastAPI, library: Library) -> AsyncGenerator[None]:
         await library.runner.start()
     beside = [
         asyncio.create_task(library.housekeeping.run(), name="housekeeping"),
-        asyncio.create_task(library.prepare(), name="prepare"),
+        asyncio.create_task(_prepare(library), name="prepare"),
     ]
     try:
         async with mcp.running(app, library):
@@ -97,6 +100,14 @@ async def serving(app: FastAPI, library: Library) -> AsyncGenerator[None]:
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+
+
+async def _prepare(library: Library) -> None:
+    """Load the first answer's parts; what can't be loaded is said now, not at the first question."""
+    try:
+        await library.prepare()
+    except QuireError as error:
+        _log.warning("answers will fail: %s", error.message)
 
 
 def begin_shutdown(app: FastAPI) -> None:
