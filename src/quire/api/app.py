@@ -31,7 +31,7 @@ from quire.errors import MissingExtra, QuireError
 from quire.settings import Settings
 from quire.wiring import Library
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
 
 DESCRIPTION = """\
 Answers questions about a book or a documentation site, only from its pages.
@@ -103,11 +103,11 @@ async def serving(app: FastAPI, library: Library) -> AsyncGenerator[None]:
 
 
 async def _prepare(library: Library) -> None:
-    """Load the first answer's parts; what can't be loaded is said now, not at the first question."""
+    """Load the first answer's parts; what can't be loaded is said now, not when asked."""
     try:
         await library.prepare()
     except QuireError as error:
-        _log.warning("answers will fail: %s", error.message)
+        log.warning("answers will fail: %s", error.message)
 
 
 def begin_shutdown(app: FastAPI) -> None:
