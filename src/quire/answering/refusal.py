@@ -38,7 +38,7 @@ def suggestions(passages: Sequence[Passage], reason: RefusalReason) -> tuple[Sug
         title = _clean(chunk.section_title or chunk.page_title)
         page = _clean(chunk.page_title)
         if page and page.lower() not in title.lower():
-            title = f"{page}: {title}"
+            title = f"{page} › {title}"
         found.setdefault(title.lower(), Suggestion(title=title, source_url=chunk.source_url))
     return tuple(found.values())[:_MAX_SUGGESTIONS]
 
@@ -53,7 +53,7 @@ def text_for(reason: RefusalReason, nearby: Sequence[Suggestion]) -> str:
     if not nearby:
         return sentence
     titles = "; ".join(suggestion.title for suggestion in nearby)
-    return f"{sentence} It does cover: {titles}."
+    return f"{sentence} It does cover: {titles}{'' if titles.endswith(('?', '!')) else '.'}"
 
 
 def _clean(text: str) -> str:

@@ -11,7 +11,7 @@ from quire.answering import markup
 
 _CODE: Final = re.compile(
     r"(?P<fence>^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z))"
-    r"|(?<![\\`])(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)",
+    r"|(?<![\\`])(?P<ticks>`+)(?!`)(?:[^\n]|\n(?!\s*\n))*?(?<!`)(?P=ticks)(?!`)",
     re.DOTALL | re.MULTILINE,
 )
 _ACTIVE: Final = re.compile(
@@ -76,7 +76,7 @@ def _joined(one: str, other: str) -> str:
 
 def _code(match: re.Match[str]) -> str:
     if match["fence"] is None:
-        return match.group()
+        return re.sub(r"\s*\n\s*", " ", match.group())  # one that wraps is shown on one line
     mark = match["mark"]
     first, *inner = match.group().rstrip().split("\n")
     if inner and inner[-1].strip().startswith(mark):

@@ -31,7 +31,7 @@ _NOT_ENDS = frozenset(
     "sep sept oct nov dec min max avg est ref refs ed eds tab def thm ex".split()
 )
 _MAYBE_ENDS = frozenset("etc al inc ltd co corp no ex jr sr".split())
-_LIST_NUMBER = re.compile(r"(?<![^\n])[ \t]*\d{1,9}\Z")
+_LIST_NUMBER = re.compile(r"(?<![^\n])[ \t]*[*_]{0,3}\d{1,9}\Z")
 _SILENT = frozenset({"comment", "esm", "rule", "definition", "admonition"})
 
 

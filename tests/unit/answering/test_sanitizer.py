@@ -51,6 +51,8 @@ def live_parts(markdown: str) -> list[str]:
         ("Claim [1][2] here [99].", "Claim here."),
         ("# Title", "Title"),
         ("Keep `a[1] <b> https://x` code.", "Keep `a[1] <b> https://x` code."),
+        ("Run `cargo\n  build` first.", "Run `cargo build` first."),
+        ("Run `cargo\n\nbuild` first.", "Run cargo\n\nbuild first."),
         ("```js onclick=x\n<img src=x>\n```", "```js\n<img src=x>\n```"),
         ("```py\nunclosed", "```py\nunclosed\n```"),
         ("Zero\u200bwidth\x1b[31m red\x07\u202e.", "Zerowidth red."),

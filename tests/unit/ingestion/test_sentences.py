@@ -25,6 +25,7 @@ def split(text: str) -> list[str]:
         ["他走了。", "她来了！", "吗？"],
         ["یہ روبوٹ ہے۔", "کیا یہ چلتا ہے؟", "ہاں۔"],
         ["A line\nthat goes on.", "Next."],
+        ["**1. Accelerometer** measures it.", "Next."],
     ],
 )
 def test_prose_is_split_at_sentences(sentences: list[str]) -> None:
