@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
+import json
+import shutil
+import statistics
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
 
 READERS = (1, 8, 32)
 REQUESTS = 64
+PAIRS = 200
 
 
 async def bench_serve(
@@ -30,45 +36,70 @@ async def bench_serve(
     async with indexed(corpus, settings, progress) as book:
         queries = derived_queries(book)
         result.add("chunks in the book", float((await book.library.book(book.book_id)).chunks), "")
-        result.add_latencies("search, library call", await _calls(book, queries))
         proof = await provable(book, queries)
-    home = scratch_folder(corpus, settings) / "home"
-    async with serving(settings, home) as server:
-        result.add("until the server is ready", server.started_in, "s")
-        for path, field in (("/search", "text"), ("/chat", "query")):
-            name = path.strip("/")
-            for readers in READERS:
-                times, seconds = await _load(server.client, path, field, queries, readers)
-                result.add_latencies(
-                    f"{name}, {readers} at once", times, against=_baseline(name, readers)
-                )
-                result.add(
-                    f"{name} requests a second, {readers} at once",
-                    len(times) / seconds,
-                    "1/s",
-                    against=None if readers == 1 else f"{name} requests a second, 1 at once",
-                )
-                if progress:
-                    progress(f"serving {name}", READERS.index(readers) + 1, len(READERS))
-    await measure_streams(result, settings, home, proof, progress=progress)
+    with tempfile.TemporaryDirectory(prefix="quire-bench-") as scratch:
+        home = Path(scratch) / "home"
+        shutil.copytree(scratch_folder(corpus, settings) / "home", home)
+        async with serving(settings, home) as server:
+            result.add("until the server is ready", server.started_in, "s")
+            # the first answer also waits for what the server loads beside serving
+            await server.client.post("/chat", json={"query": queries[0]})
+            async with indexed(corpus, settings, progress) as book:
+                await _in_turn(result, book, server.port, queries)
+            for path, field in (("/search", "text"), ("/chat", "query")):
+                name = path.strip("/")
+                for readers in READERS:
+                    times, seconds = await _load(server.client, path, field, queries, readers)
+                    result.add_latencies(
+                        f"{name}, {readers} at once",
+                        times,
+                        against=None if readers == 1 else f"{name}, 1 at once",
+                    )
+                    result.add(
+                        f"{name} requests a second, {readers} at once",
+                        len(times) / seconds,
+                        "1/s",
+                        against=None if readers == 1 else f"{name} requests a second, 1 at once",
+                    )
+                    if progress:
+                        progress(f"serving {name}", READERS.index(readers) + 1, len(READERS))
+        await measure_streams(result, settings, home, proof, progress=progress)
     return result
 
 
-def _baseline(name: str, readers: int) -> str | None:
-    if readers > 1:
-        return f"{name}, 1 at once"
-    return "search, library call" if name == "search" else None
+async def _in_turn(
+    result: Benchmark, book: IndexedCorpus, port: int, queries: Sequence[str]
+) -> None:
+    """The same searches by library call and over HTTP, one after the other, on equal indices.
 
-
-async def _calls(book: IndexedCorpus, queries: Sequence[str]) -> list[float]:
-    """The same searches without a server between."""
-    times: list[float] = []
-    await book.library.search(queries[0], book_id=book.book_id)
-    for number in range(REQUESTS):
-        with Stopwatch() as watch:
-            await book.library.search(queries[number % len(queries)], book_id=book.book_id)
-        times.append(watch.seconds)
-    return times
+    The client is a bare connection that is kept open, so that what is added is the server's work.
+    """
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    library: list[float] = []
+    served: list[float] = []
+    for number in range(PAIRS + 1):
+        query = queries[number % len(queries)]
+        with Stopwatch() as call:
+            await book.library.search(query, book_id=book.book_id)
+        with Stopwatch() as request:
+            connection.request(
+                "POST",
+                "/search",
+                json.dumps({"text": query}),
+                {"Content-Type": "application/json"},
+            )
+            response = connection.getresponse()
+            body = response.read()
+        if response.status != 200:
+            raise DependencyError(f"/search answered {response.status}: {body.decode()}")
+        if number:  # the first of each pays for what is loaded on first use
+            library.append(call.seconds)
+            served.append(request.seconds)
+    connection.close()
+    result.add_latencies("search, library call", library)
+    result.add_latencies("search over HTTP", served, against="search, library call")
+    added = [over - alone for alone, over in zip(library, served, strict=True)]
+    result.add("HTTP adds, median of pairs", statistics.median(added) * 1000, "ms")
 
 
 async def _load(
