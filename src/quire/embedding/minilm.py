@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quire.embedding.counting import WordPieceCounter
 from quire.embedding.store import MODEL, WINDOW, ModelStore, Precision, Progress
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class _Engine:
     tokenizer: Tokenizer
     runner: GraphRunner
     precision: Precision
+    count: WordPieceCounter
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids, cut to the window with the closing token kept."""
@@ -98,7 +100,7 @@ class MinilmEmbedder:
 
     def count_tokens(self, text: str) -> int:
         """Word pieces of the whole text; blocks while the model loads if it is not warm."""
-        return len(self._load().tokenizer.encode(_encodable(text), add_special_tokens=False).ids)
+        return self._load().count(text)
 
     async def warm(self) -> Precision:
         """Load now rather than at the first call, and say which precision is in use."""
@@ -152,7 +154,11 @@ class MinilmEmbedder:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         runner = GraphRunner(self.store.path_of(precision), self._threads)
-        return _Engine(tokenizer, runner, precision)
+
+        def count(text: str) -> int:
+            return len(tokenizer.encode(_encodable(text), add_special_tokens=False).ids)
+
+        return _Engine(tokenizer, runner, precision, WordPieceCounter(count))
 
 
 def _encodable(text: str) -> str:
