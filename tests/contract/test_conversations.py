@@ -219,6 +219,17 @@ async def test_a_turn_left_by_a_dead_process_is_given_up(database: Database):
     await living.close()
 
 
+async def test_a_slow_database_is_not_taken_for_another_turn(database: Database):
+    talks = SqlConversations(database, patience=0)
+    session = await talks.open("ann", "book")
+    first = await talks.begin_turn(session, "first")
+    with pytest.raises(Conflict, match="still being answered"):
+        await talks.begin_turn(session, "second")
+    await talks.complete_turn(first, Outcome(response="done"))
+    assert (await talks.begin_turn(session, "third")).sequence == 2
+    await talks.close()
+
+
 async def test_a_slow_turn_is_not_given_up(database: Database):
     talks = SqlConversations(database, lease=timedelta(seconds=1), patience=4)
     session = await talks.open("ann", "book")

@@ -76,18 +76,20 @@ class Turns:
             "trace_id": trace_id,
         }
         line = self._lines.setdefault(session.id, asyncio.Lock())
+        until = asyncio.get_running_loop().time() + self._patience
         try:
-            async with asyncio.timeout(self._patience), line:
-                turn = await self._take_when_free(session, row)
+            async with asyncio.timeout_at(until):
+                await line.acquire()
         except TimeoutError as error:
-            await self._abort(row["id"])
-            raise Conflict(
-                "another question of this conversation is still being answered; try again"
-            ) from error
+            raise _held() from error
+        try:
+            turn = await self._take_when_free(session, row, until)
         except asyncio.CancelledError:
             # It may have been cut short while the database was committing.
             await asyncio.shield(self._abort(row["id"]))
             raise
+        finally:
+            line.release()
         self._leases.keep(turn.id)
         return turn
 
@@ -142,12 +144,15 @@ class Turns:
                 .values(status="aborted", completed_at=utc_now(), lease_expires_at=None)
             )
 
-    async def _take_when_free(self, session: Session, row: dict[str, Any]) -> Turn:
+    async def _take_when_free(self, session: Session, row: dict[str, Any], until: float) -> Turn:
+        """Only other turns try the patience: a slow database doesn't count as one of them."""
         pause = _FIRST_LOOK
         while True:
             turn = await self._take(session, row)
             if turn is not None:
                 return turn
+            if asyncio.get_running_loop().time() >= until:
+                raise _held()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LAST_LOOK)
 
@@ -182,6 +187,10 @@ class Turns:
             completed=completed,
             mode=row["mode"],
         )
+
+
+def _held() -> Conflict:
+    return Conflict("another question of this conversation is still being answered; try again")
 
 
 async def _is_held(transaction: AsyncSession, session_id: str, now: datetime) -> bool:
