@@ -19,8 +19,8 @@ bearer = HTTPBearer(auto_error=False, description="A key made with `quire keys c
 header_key = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
 
 
-def library_of(request: Request) -> Library:
-    """The library opened by the application's lifespan."""
+async def library_of(request: Request) -> Library:
+    """The library opened by the application's lifespan (async: no thread for a look-up)."""
     library = request.app.state.library
     assert isinstance(library, Library)
     return library

@@ -32,7 +32,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One message of the protocol."""
         request = Request(scope, receive)
-        library = library_of(request)
+        library = await library_of(request)
         await _check_origin(request, library)
         scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
         key = token if scheme.lower() == "bearer" else request.headers.get("x-api-key")
