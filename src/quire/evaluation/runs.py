@@ -132,7 +132,7 @@ def _run(
         kind=kind,
         name=run_name(now, kind, indexed.corpus.name),
         created_at=now.isoformat(timespec="seconds"),
-        corpus=str(indexed.corpus.source),
+        corpus=str(_from_here(indexed.corpus.source)),
         questions_file=", ".join(str(file) for file in files),
         settings={
             "quire": __version__,
@@ -142,6 +142,12 @@ def _run(
         },
         **values,
     )
+
+
+def _from_here(path: Path) -> Path:
+    """Relative where it can be: a report is shown to others."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def run_name(moment: datetime, kind: str, corpus: str) -> str:
