@@ -50,10 +50,10 @@ def load(text: str, *, lenient: bool = False) -> Any:
     """
     import yaml
 
-    parse: Callable[..., Iterator[Any]] = getattr(yaml, "parse")  # noqa: B009 - not typed
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        events = parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        return _document(events, lenient=lenient)
+        next_event: Callable[[], Any] = loader(text).get_event
+        return _document(iter(next_event, None), lenient=lenient)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = error.problem or error.context or "not valid YAML"
@@ -69,45 +69,48 @@ def _document(events: Iterator[Any], *, lenient: bool) -> Any:
     # open containers: (the list or dict, the key that waits for its value)
     stack: list[tuple[list[Any] | dict[str, Any], list[str]]] = [(root, [])]
     for count, event in enumerate(events):
-        line = event.start_mark.line if event.start_mark else None
         if count > MAX_EVENTS:
-            raise YamlRefused(f"more than {MAX_EVENTS} YAML events", line)
+            raise YamlRefused(f"more than {MAX_EVENTS} YAML events", _line(event))
         kind: Any = event.__class__
         if kind is kinds.ScalarEvent:
-            _check_node(event, line, lenient)
-            _add(stack, _scalar(event), line, lenient)
+            _check_node(event, lenient)
+            _add(stack, _scalar(event), event, lenient)
         elif kind is kinds.SequenceStartEvent or kind is kinds.MappingStartEvent:
-            _check_node(event, line, lenient)
+            _check_node(event, lenient)
             if len(stack) > MAX_DEPTH:
-                raise YamlRefused(f"nested deeper than {MAX_DEPTH} levels", line)
+                raise YamlRefused(f"nested deeper than {MAX_DEPTH} levels", _line(event))
             value: list[Any] | dict[str, Any] = [] if kind is kinds.SequenceStartEvent else {}
-            _add(stack, value, line, lenient)
+            _add(stack, value, event, lenient)
             stack.append((value, []))
         elif kind is kinds.SequenceEndEvent or kind is kinds.MappingEndEvent:
             stack.pop()
         elif kind is kinds.AliasEvent:
             if not lenient:
-                raise YamlRefused("aliases are not allowed", line)
-            _add(stack, None, line, lenient)
+                raise YamlRefused("aliases are not allowed", _line(event))
+            _add(stack, None, event, lenient)
         elif kind is kinds.DocumentStartEvent and root:
-            raise YamlRefused("more than one YAML document", line)
+            raise YamlRefused("more than one YAML document", _line(event))
     return root[0] if root else None
 
 
-def _check_node(event: Any, line: int | None, lenient: bool) -> None:
+def _line(event: Any) -> int | None:
+    return event.start_mark.line if event.start_mark else None
+
+
+def _check_node(event: Any, lenient: bool) -> None:
     if lenient:
         return
     if event.anchor is not None:
-        raise YamlRefused("anchors are not allowed", line)
-    tag = getattr(event, "tag", None)
+        raise YamlRefused("anchors are not allowed", _line(event))
+    tag = event.tag
     if tag is not None and tag != "!":
-        raise YamlRefused(f"tags are not allowed ({tag})", line)
+        raise YamlRefused(f"tags are not allowed ({tag})", _line(event))
 
 
 def _add(
     stack: list[tuple[list[Any] | dict[str, Any], list[str]]],
     value: Any,
-    line: int | None,
+    event: Any,
     lenient: bool,
 ) -> None:
     container, waiting = stack[-1]
@@ -117,10 +120,10 @@ def _add(
         container[waiting.pop()] = value
     else:
         if isinstance(value, dict | list):
-            raise YamlRefused("a key must be a plain value", line)
+            raise YamlRefused("a key must be a plain value", _line(event))
         key = str(value)
         if key in container and not lenient:
-            raise YamlRefused(f"the key '{key}' occurs twice", line)
+            raise YamlRefused(f"the key '{key}' occurs twice", _line(event))
         waiting.append(key)
 
 

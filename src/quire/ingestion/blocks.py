@@ -8,8 +8,9 @@ into a tree, blocks inside a list item or an admonition simply follow it with th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Sequence
+from itertools import accumulate, count, pairwise
+from operator import add
 from typing import Literal, NamedTuple
 
 from quire.ingestion.tags import TagScanner
@@ -89,8 +90,7 @@ def bounded(blocks: list[Block]) -> list[Block]:
 
     No page that people read comes near it; a megabyte of `- a` would take seconds otherwise.
     """
-    count = len(blocks)
-    if count <= _MAX_BLOCKS or blocks[-1].end - blocks[0].start > _DENSE * count:
+    if len(blocks) <= _MAX_BLOCKS or blocks[-1].end - blocks[0].start > _DENSE * len(blocks):
         return blocks
     kept = blocks[:_MAX_BLOCKS]
     begin = blocks[_MAX_BLOCKS].start
@@ -102,11 +102,16 @@ def bounded(blocks: list[Block]) -> list[Block]:
     return kept
 
 
+def line_starts(lines: Sequence[str], start: int) -> list[int]:
+    """The offset of each line and of what would follow the last, one character between them."""
+    return list(map(add, accumulate(map(len, lines), initial=start), count()))
+
+
 class _Scanner:
     def __init__(self, text: str, start: int, end: int, mdx: bool) -> None:
         self._text = text
         self._lines = text[start:end].split("\n")
-        self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=start))
+        self._starts = line_starts(self._lines, start)
         self._mdx = mdx
         self._blocks: list[Block] = []
         # content columns of the open list items and indented admonitions
@@ -137,9 +142,9 @@ class _Scanner:
     def blocks(self) -> list[Block]:
         lines = self._lines
         handlers = self._handlers
-        count = len(lines)
+        total = len(lines)
         at = 0
-        while at < count:
+        while at < total:
             line = lines[at]
             body = line.strip()
             if not body:
@@ -425,7 +430,7 @@ class _Scanner:
 
 def _is_rule(body: str) -> bool:
     first = body[0]
-    if first not in "-*_" or len(body) < 3:
+    if first not in "-*_" or body[-1] != first:
         return False
     return body.count(first) >= 3 and not body.strip(first + " \t")
 

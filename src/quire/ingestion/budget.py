@@ -20,10 +20,9 @@ _SPECIAL_TOKENS = 2
 _FULL = 0.8
 """Share of the limit up to which the estimate is trusted; chunks are filled up to it."""
 
+_LETTERS = string.ascii_letters.encode()
 _CLASSES = bytes(
-    ord("L")
-    if chr(byte).isalpha() and byte < 128
-    else ord("D")
+    ord("D")
     if 48 <= byte <= 57
     else ord("P")
     if chr(byte) in string.punctuation
@@ -49,13 +48,13 @@ _FOREIGN_WORDS = (
 
 def estimate(text: str, per_letter: float = _ENGLISH) -> int:
     """About how many word pieces a text has; linear, and fast enough to call on everything."""
-    classes = text.encode().translate(_CLASSES)
+    data = text.encode()
+    classes = data.translate(_CLASSES, _LETTERS)  # of all but the letters
+    letters = len(data) - len(classes)
     digits = classes.count(b"D")
     marks = classes.count(b"P")
     others = 0 if text.isascii() else classes.count(b"N")
-    blanks = classes.count(b" ")
-    # what is left is letters; counting the rarer classes is faster
-    letters = len(classes) - digits - marks - others - blanks
+    blanks = len(classes) - digits - marks
     words = len(text.split()) if others or "  " in text else blanks + 1
     if letters > 11 * (words + marks):  # no language: base64, hexadecimal, key material
         per_letter = 0.5
@@ -67,9 +66,11 @@ def letters_weight(text: str, language: str) -> float:
     if not language.lower().startswith("en"):
         return _FOREIGN
     sample = text[:6_000]
-    english = sum([sample.count(word) for word in _ENGLISH_WORDS])
-    if english > 20:
-        return _ENGLISH
+    english = 0
+    for word in _ENGLISH_WORDS:
+        english += sample.count(word)
+        if english > 20:
+            return _ENGLISH
     foreign = sum([sample.count(word) for word in _FOREIGN_WORDS])
     return _FOREIGN if foreign > 2 * english + 3 else _ENGLISH
 

@@ -83,12 +83,16 @@ def _without_markup(text: str, mdx: bool) -> str:
         if mdx:
             text = _EXPRESSION.sub("", text)
     if "[" in text:
-        text = _FOOTNOTE_MARK.sub("", text)
-        text = _bare(_IMAGE, text)
-        text = _bare(_LINK, text)
-        text = _bare(_LINK, text)
+        text = _FOOTNOTE_MARK.sub("", text) if "[^" in text else text
+        text = _bare(_IMAGE, text) if "![" in text else text
+        for _ in range(2):  # a link's text may hold another
+            if "](" in text or "][" in text:
+                text = _bare(_LINK, text)
     if "*" in text:
-        text = _bare(_STARS, _bare(_STAR, text.replace("***", "**")))
+        text = text.replace("***", "**")
+        if text.count("*") > 2 * text.count("**"):
+            text = _bare(_STAR, text)
+        text = _bare(_STARS, text)
     if "_" in text:
         text = _bare(_BARS, _bare(_BAR, text.replace("___", "__")))
     if "~" in text:

@@ -70,19 +70,16 @@ class PieceMaker:
         said = self._render(block, raw) if title is None else title
         return self._piece(block, start, end, said, 0, raw)
 
-    def sized(
-        self, block: Block, piece: Piece | None, room: int, lead: int, prefix: str
-    ) -> Iterator[Piece]:
-        """The piece with its size, or smaller ones when it and `prefix` overflow a chunk.
+    def fits(self, piece: Piece, room: int, prefix: str) -> bool:
+        """Give a whole block's piece its size; False when it and `prefix` overflow a chunk."""
+        piece.size = size = self.size(piece.words, piece.end - piece.start)
+        return size <= room or self._fits_alone(piece.words, size, prefix)
+
+    def parts(self, block: Block, room: int, lead: int) -> Iterator[Piece]:
+        """The pieces of a block that is too long for one chunk.
 
         `lead` is the size of what leads to the block; its parts leave room for that.
         """
-        if piece is not None:
-            size = self.size(piece.words, block.end - block.start)
-            if size <= room or self._fits_alone(piece.words, size, prefix):
-                piece.size = size
-                yield piece
-                return
         text = self._text
         header = ""
         if lead < room // 2:

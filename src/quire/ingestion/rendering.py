@@ -15,7 +15,7 @@ _ITEM_MARK = re.compile(r"\A[ \t]*(?:[-*+•]|#\.|\d{1,9}[.)])(?:[ \t]+\[[ xX]\]
 _HASHES = re.compile(r"\A\s*#{1,6}[ \t]+|[ \t]+#+[ \t]*\Z")
 _UNDERLINE = re.compile(r"\n[ \t]*(?:=+|-+)[ \t\r]*\Z")
 _FENCE_OPEN = re.compile(r"\A[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}|~{3,})[^\n]*\n?")
-_FENCE_CLOSE = re.compile(r"(?:\A|\n)[ \t]*(?:`{3,}|~{3,})[ \t\r]*\Z")
+_FENCE_CLOSE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t\r]*\Z")
 _DIRECTIVE = re.compile(r"\A[ \t]*\.\. [\w:-]+::[^\n]*\n?(?:[ \t]+:[\w -]+:[^\n]*\n?)*")
 _TITLE = re.compile(r"""(?:title|filename|file)=(?:"([^"]*)"|'([^']*)')""")
 _LANGUAGE = re.compile(r"\{?\.?([A-Za-z][\w+#.-]*)")
@@ -115,18 +115,22 @@ def fence_label(info: str) -> str:
 
 
 def _fence(text: str, info: str) -> str:
-    text = _FENCE_CLOSE.sub("", _FENCE_OPEN.sub("", text, count=1))
+    opening = _FENCE_OPEN.match(text)
+    start = opening.end() if opening else 0
+    last = max(start, text.rfind("\n", start) + 1)
+    end = max(start, last - 1) if _FENCE_CLOSE.match(text, last) else len(text)
     label = fence_label(info)
-    code = _dedent(text)
+    code = _dedent(text[start:end])
     return f"{label}\n{code}" if label else code
 
 
 def _dedent(text: str) -> str:
     """Code without the indentation that all its lines share, and without trailing blanks."""
     lines = [line.rstrip() for line in text.split("\n")]
-    inner = [line for line in lines if line]
-    common = min((len(line) - len(line.lstrip()) for line in inner), default=0)
-    return "\n".join(line[common:] for line in lines).strip("\n")
+    if lines[0] and not lines[0][0].isspace():
+        return "\n".join(lines).strip("\n")
+    common = min([len(line) - len(line.lstrip()) for line in lines if line], default=0)
+    return "\n".join([line[common:] for line in lines]).strip("\n")
 
 
 def cells_of(row: str) -> list[str]:

@@ -8,9 +8,8 @@ label (notes, tabs), or nothing to read (tables of contents, raw output, targets
 from __future__ import annotations
 
 import re
-from itertools import accumulate
 
-from quire.ingestion.blocks import Block, Kind
+from quire.ingestion.blocks import Block, Kind, line_starts
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\Z")
 _DIRECTIVE = re.compile(r"\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w+:.-]*?)::(?:[ \t]+(.*)|\Z)")
@@ -60,7 +59,7 @@ def restructured_words(text: str) -> str:
 class _Scanner:
     def __init__(self, text: str, start: int) -> None:
         self._lines = text[start:].split("\n")
-        self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=start))
+        self._starts = line_starts(self._lines, start)
         self._blocks: list[Block] = []
         self._levels: list[str] = []  # adornment styles in the order they were met
         self._literal_below: int | None = None  # indentation of a paragraph that ended in `::`

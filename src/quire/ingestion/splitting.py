@@ -185,7 +185,10 @@ class _Splitter:
         pieces = list[Piece]()
         lead = 0
         for block, whole in zip(blocks, wholes, strict=True):
-            pieces.extend(self._maker.sized(block, whole, room, lead, prefix))
+            if whole is not None and self._maker.fits(whole, room, prefix):
+                pieces.append(whole)
+            else:
+                pieces.extend(self._maker.parts(block, room, lead))
             lead = lead + pieces[-1].size if pieces[-1].opens else 0
         return self._packed(index, pieces, room)
 
