@@ -94,14 +94,18 @@ def embed(body, b):
     return F.normalize(total / (b["cu"][1:] - b["cu"][:-1])[:, None], dim=1)
 
 
+def unpacked(path: str) -> dict[str, torch.Tensor]:
+    """Weights as fp32; rows kept in 8 bits (`name.q`) come with a scale each (`name.scale`)."""
+    t = load_file(path)
+    whole = {k: v.float() for k, v in t.items() if not k.endswith((".q", ".scale"))}
+    small = [k.removesuffix(".q") for k in t if k.endswith(".q")]
+    return whole | {k: t[k + ".q"].float() * t[k + ".scale"].float() for k in small}
+
+
 def load_body(body: Body, path: str) -> None:
-    t = {k: v.float() if v.dtype == torch.float16 else v for k, v in load_file(path).items()}
-    words = (
-        t["embeddings.word_embeddings.weight.q"].float()
-        * t["embeddings.word_embeddings.weight.scale"]
-    )
+    t = unpacked(path)
     state = {
-        "words.weight": words,
+        "words.weight": t["embeddings.word_embeddings.weight"],
         "positions.weight": t["embeddings.position_embeddings.weight"],
         "types.weight": t["embeddings.token_type_embeddings.weight"],
         "norm.weight": t["embeddings.LayerNorm.weight"],
@@ -157,6 +161,17 @@ class Store:
         self.head = torch.tensor([c["head"] for c in contexts], device=device)
         self.count = torch.tensor([min(len(c["spans"]), 60) for c in contexts], device=device)
         self.device = device
+
+    def ask(self, questions) -> int:
+        """Adds questions; returns the first one's number."""
+        import numpy as np
+
+        first = len(self.q_off) - 1
+        flat = torch.from_numpy(np.concatenate(questions).astype(np.int32)).to(self.device)
+        ends = torch.tensor([len(x) for x in questions], device=self.device).cumsum(0)
+        self.q = torch.cat([self.q, flat])
+        self.q_off = torch.cat([self.q_off, self.q_off[-1] + ends])
+        return first
 
     def batch(self, q, c, no_title):
         """q, c: indices; no_title: bool, leave the heading path out. Returns the packed batch."""

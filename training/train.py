@@ -34,7 +34,7 @@ SHARE = {
     "pos_swap": 0.6,
 }  # of the rows, each epoch
 NO_NEGATIVES = {"qamr", "quac", "doqa", "pos_swap"}  # questions that lean on their passage
-POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE = 0, 1, 2, 3
+POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE, UNLABELLED = 0, 1, 2, 3, 4
 T0 = time.time()
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -241,6 +241,18 @@ def negatives(d: dict, vectors_c, vectors_q, depth: int = 40, keep: int = 12) ->
 # --- epochs --------------------------------------------------------------------------------------------------------------
 
 
+def in_batches(items: dict, length: np.ndarray, tokens: int) -> list[dict]:
+    """Cuts items in their order into batches of about so many tokens, groups whole."""
+    cut = np.cumsum(length) // tokens
+    last = np.r_[np.nonzero(np.diff(items["g"]))[0], len(length) - 1]  # ends of groups
+    bounds = [0]
+    for t in range(1, int(cut[-1]) + 1):
+        end = last[np.searchsorted(last, np.searchsorted(cut, t))] + 1
+        if end > bounds[-1]:
+            bounds.append(int(end))
+    return [{k: v[a:b] for k, v in items.items()} for a, b in itertools.pairwise(bounds)]
+
+
 class Plan:
     """Draws each epoch's items: a positive with adversarial siblings and negatives forms a group."""
 
@@ -313,15 +325,7 @@ class Plan:
         items = {k: v[order] for k, v in items.items()}
         items["g"] = rank[order]
         items["plain"] = (rng.random(len(order)) < 0.25).astype(np.int64)
-        length = self.len_q[items["q"]] + self.len_c[items["c"]] + 3
-        cut = np.cumsum(length) // tokens
-        last = np.r_[np.nonzero(np.diff(items["g"]))[0], len(order) - 1]  # ends of groups
-        bounds = [0]
-        for t in range(1, int(cut[-1]) + 1):
-            end = last[np.searchsorted(last, np.searchsorted(cut, t))] + 1
-            if end > bounds[-1]:
-                bounds.append(int(end))
-        return [{k: v[a:b] for k, v in items.items()} for a, b in itertools.pairwise(bounds)]
+        return in_batches(items, self.len_q[items["q"]] + self.len_c[items["c"]] + 3, tokens)
 
 
 def stream(plan: Plan, seed: int, tokens: int, cloze_epochs: int):
@@ -370,6 +374,11 @@ def outputs(model, store, items):
     }
 
 
+def mean(x):
+    """Zero where a batch has none of a kind."""
+    return x.sum() / max(1, len(x))
+
+
 def loss_of(model, o, items, teacher=None):
     kind, g = items["type"], items["g"] - items["g"].min()
     n, groups = o["n"], int(g.max()) + 1
@@ -389,12 +398,12 @@ def loss_of(model, o, items, teacher=None):
         0, g[pos & (items["weak"] == 1)], 0.5
     )
     weight = torch.where(weak_group > 0, weak_group, 1.0)[has]
-    parts["evidence"] = ((all_lse - hit_lse)[has] * weight).sum() / weight.sum()
+    parts["evidence"] = ((all_lse - hit_lse)[has] * weight).sum() / weight.sum().clamp_min(1)
     # the best sentence as an answerability score of its own
     item_lse = segment_lse(ev, si, n)
     hit_item = segment_lse(ev[hit], si[hit], n)
     score = torch.where(pos & (items["weak"] == 0), hit_item, item_lse)
-    judged = ~cloze
+    judged = ~cloze & (kind != UNLABELLED)
     scale, bias = model.calibration
     w = torch.where(neg, 0.5, 1.0)[judged]
     target = pos.float()
@@ -403,7 +412,7 @@ def loss_of(model, o, items, teacher=None):
             (scale * score + bias)[judged], target[judged], reduction="none"
         )
         * w
-    ).sum() / w.sum()
+    ).sum() / w.sum().clamp_min(1)
     # spans, over the same list
     ti = o["token_item"]
     for name in ("start", "end"):
@@ -411,24 +420,24 @@ def loss_of(model, o, items, teacher=None):
         use = (listed | cloze)[ti]
         lse = segment_lse(x[use], g[ti[use]], groups)
         gold = (pos | cloze)[ti] & (o["text_at"] == items[name[0]][ti]) & (items["s"][ti] >= 0)
-        parts[name] = (lse[g[ti[gold]]] - x[gold]).mean()
+        parts[name] = mean(lse[g[ti[gold]]] - x[gold])
     # answerability
     a = o["answerable"]
     parts["answerable"] = (
         F.binary_cross_entropy_with_logits(a[judged], target[judged], reduction="none") * w
-    ).sum() / w.sum()
+    ).sum() / w.sum().clamp_min(1)
     top = a.new_zeros(groups).index_add(0, g[pos], a[pos])
     top_ev = a.new_zeros(groups).index_add(0, g[pos], score[pos])
     with_pos = torch.zeros(groups, dtype=torch.bool, device=a.device).index_fill(0, g[pos], True)
     pair = adv & with_pos[g]
-    parts["pair"] = F.softplus(a[pair] - top[g[pair]]).mean()
-    parts["pair_ev"] = F.softplus(score[pair] - top_ev[g[pair]]).mean()
+    parts["pair"] = mean(F.softplus(a[pair] - top[g[pair]]))
+    parts["pair_ev"] = mean(F.softplus(score[pair] - top_ev[g[pair]]))
     # relevance
     r = o["relevant"]
     lse = segment_lse(r[listed], g[listed], groups)
     several = torch.zeros(groups, dtype=torch.bool, device=r.device).index_fill(0, g[neg], True)
     chosen = pos & several[g]
-    parts["relevant"] = (lse[g[chosen]] - r[chosen]).mean()
+    parts["relevant"] = mean(lse[g[chosen]] - r[chosen])
     if teacher is not None:
         t = teacher
         for name in ("start", "end"):
@@ -512,8 +521,10 @@ def labelled(store, teachers=()):
     return step
 
 
-def fit(args, model, blank, source, step_loss, seconds, lr, ema=0.999, warm=200):
-    """Trains for so many seconds; returns `blank` (an unused model of the kind) with the moving average of the weights."""
+def fit(args, model, blank, source, step_loss, seconds, lr, ema=0.999, warm=200, keep=None):
+    """Trains for so many seconds; returns `blank` (an unused model of the kind) with the moving average of the weights.
+
+    `keep` gets the average every two minutes."""
     average = {k: v.detach().clone() for k, v in model.state_dict().items()}
     now = model.state_dict()
     layers = model.layers if hasattr(model, "layers") else model.body.layers
@@ -538,8 +549,9 @@ def fit(args, model, blank, source, step_loss, seconds, lr, ema=0.999, warm=200)
     ]
     opt = torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.98), fused=DEVICE == "cuda")
     begin, step, seen, sums, epoch = time.time(), 0, 0, {}, 0
+    kept = begin
     while True:
-        progress = (time.time() - begin) / seconds
+        progress = (time.time() - begin) / max(seconds, 1.0)
         if progress >= 1:
             break
         epoch, batch = next(source)
@@ -558,6 +570,9 @@ def fit(args, model, blank, source, step_loss, seconds, lr, ema=0.999, warm=200)
             torch._foreach_lerp_(list(average.values()), [now[k] for k in average], 1 - decay)
         for k, v in parts.items():
             sums[k] = sums.get(k, 0) + v.detach()
+        if keep and time.time() - kept > 120:
+            keep(average)
+            kept = time.time()
         if step % args.report == 0:
             took = time.time() - begin
             log(
