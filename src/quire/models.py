@@ -71,6 +71,9 @@ class Chunk:
     word_count: int
     token_count: int
     char_count: int
+    # how it is read
+    opening: str = ""
+    """Of a slice that begins inside a fence or a table: the line or lines that opened it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

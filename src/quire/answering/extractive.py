@@ -167,6 +167,7 @@ def _tool_output(items: list[dict[str, Any]]) -> list[Excerpt] | None:
                     title=result["page_title"],
                     heading=result["section_heading"] or "",
                     score=result["similarity_score"],
+                    opening=result.get("opening", ""),
                 )
                 for result in found.get("results", [])
             ]

@@ -36,6 +36,8 @@ class Excerpt:
     heading: str = ""
     score: float = 0.0
     """Relevance to the question in 0–1."""
+    opening: str = ""
+    """See `Chunk.opening`."""
 
     @property
     def readable(self) -> Readable:

@@ -45,12 +45,14 @@ _MIN_CODE: Final = 8
 
 
 @lru_cache(maxsize=2048)
-def units(text: str) -> tuple[Unit, ...]:
-    """Every quotable unit of a Markdown slice, in order; units don't overlap."""
+def units(text: str, opening: str = "") -> tuple[Unit, ...]:
+    """Every quotable unit of a Markdown slice, in order; units don't overlap.
+
+    `opening` is what opened the block that the slice begins in: the rest of it is no unit.
+    """
     found: list[Unit] = []
     heading, group, previous = "", 0, ""
-    front = _FRONT_MATTER.match(text)
-    for block in scan(text, front.end() if front else 0):
+    for block in _blocks(text, opening):
         if block.kind == "heading":
             heading = markup.plain(block.info)
         if not (block.kind == "item" == previous):
@@ -64,6 +66,18 @@ def units(text: str) -> tuple[Unit, ...]:
                     Unit(start=start, end=end, kind=kind, plain=plain, block=group, heading=heading)
                 )
     return tuple(found)
+
+
+def _blocks(text: str, opening: str) -> Iterator[Block]:
+    """The blocks that begin in the text, with its offsets."""
+    if opening:
+        shift = len(opening) + 1
+        for block in scan(f"{opening}\n{text}"):
+            if block.start >= shift:
+                yield block._replace(start=block.start - shift, end=block.end - shift)
+        return
+    front = _FRONT_MATTER.match(text)
+    yield from scan(text, front.end() if front else 0)
 
 
 def without_mark(raw: str) -> str:

@@ -281,7 +281,7 @@ def _quotable(excerpt: Excerpt) -> tuple[Unit, ...]:
     orders = guard.commands(excerpt.text)
     return tuple(
         unit
-        for unit in quotable.units(excerpt.text)
+        for unit in quotable.units(excerpt.text, excerpt.opening)
         if not any(a < unit.end and unit.start < b for a, b in orders)
     )
 

@@ -117,6 +117,7 @@ def result_json(passages: list[Passage], query: str) -> str:
             "source_url": passage.chunk.source_url,
             "similarity_score": round(min(max(passage.score, 0.0), 1.0), 4),
             "rank": passage.number,
+            **({"opening": passage.chunk.opening} if passage.chunk.opening else {}),
         }
         for passage in passages
     ]

@@ -65,7 +65,7 @@ class Verifier:
         clean: set[str] = set(lexicon.content_stems(question))
         tainted: set[str] = set()
         for passage in passages:
-            found = quotable.units(passage.chunk.text)
+            found = quotable.units(passage.chunk.text, passage.chunk.opening)
             commands = guard.commands(passage.chunk.text)
             for index, unit in enumerate(found):
                 stems = lexicon.content_stems(unit.plain)

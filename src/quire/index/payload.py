@@ -83,6 +83,7 @@ def to_payload(chunk: Chunk) -> dict[str, Any]:
         "word_count": chunk.word_count,
         "token_count": chunk.token_count,
         "char_count": chunk.char_count,
+        "opening": chunk.opening,
         "version": chunk.version,
         "created_at": chunk.created_at.isoformat(),
         "updated_at": chunk.updated_at.isoformat(),
@@ -126,4 +127,5 @@ def to_chunk(point_id: str, payload: dict[str, Any]) -> Chunk:
         word_count=payload["word_count"],
         token_count=payload["token_count"],
         char_count=payload["char_count"],
+        opening=payload.get("opening", ""),
     )

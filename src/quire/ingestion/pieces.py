@@ -20,6 +20,8 @@ _CHARACTERS = 32
 _MAX_WHOLE = 6_000
 """Blocks longer than this are cut before they are rendered."""
 _LEADS = (":", "：")
+_OPENING_LINES: dict[Kind, int] = {"fence": 1, "math": 1, "table": 2}
+_MAX_OPENING = 2_000
 _CODE: frozenset[Kind] = frozenset({"fence", "code", "math"})
 _LINED: frozenset[Kind] = frozenset(
     {"fence", "code", "math", "table", "quote", "html", "esm", "comment"}
@@ -41,6 +43,8 @@ class Piece:
     """It ends what came before: a closing tag or admonition."""
     listed: bool = False
     """A list item, or a block that stands inside one."""
+    opening: str = ""
+    """Of a part that begins inside a fence or a table: the lines that opened the block."""
 
 
 class PieceMaker:
@@ -92,12 +96,16 @@ class PieceMaker:
         room = max(16, room)
         tag_end = _end_of_tag(text, block) if block.kind == "html" else block.start
         in_lines = block.kind in _LINED
+        opening = _opening(text, block)
         for start, end in self._grouped(self._ranges(block, room), room, in_lines):
             part = text[start:end]
             repeated = header if start > block.start else ""
             rendered = "" if end <= tag_end else self._render(block, part, repeated)
             size = self.size(rendered, end - start)
-            yield self._piece(block, start, end, rendered, size, part)
+            piece = self._piece(block, start, end, rendered, size, part)
+            if start > block.start:
+                piece.opening = opening
+            yield piece
 
     def size(self, rendered: str, length: int) -> int:
         """Estimated tokens of words that stand for `length` characters of the page.
@@ -189,6 +197,13 @@ class PieceMaker:
             if len(sentences) > 1:
                 return list(self._grouped(sentences, room))
         return self._budget.cut_ranges(text, start, end, room)
+
+
+def _opening(text: str, block: Block) -> str:
+    """What a part of the block lacks to be read as one; empty when it reads by itself."""
+    lines = _OPENING_LINES.get(block.kind, 0)
+    opening = "\n".join(text[block.start : block.end].split("\n", lines)[:lines])
+    return opening.strip("\r") if len(opening) <= _MAX_OPENING else ""
 
 
 def quoted_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:

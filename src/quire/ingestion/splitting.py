@@ -333,6 +333,7 @@ class _Assembly:
                     word_count=max(1, count),
                     token_count=max(1, int(count * 1.3)),
                     char_count=len(text),
+                    opening=drafts[index].pieces[0].opening,
                 )
             )
         return PageChunks(tuple(chunks), embedded)

@@ -75,6 +75,20 @@ def test_a_code_block_cut_by_a_chunk_is_not_quotable() -> None:
     assert units("```python\nprint(1)\n") == ()
 
 
+@pytest.mark.parametrize(
+    ("opening", "rest"),
+    [
+        ("```python", "# Set up a timer. It ticks.\nprint(1)\n```\n\n"),
+        ("| a | b |\n|---|---|", "| One. Two. | three |\n\n"),
+        ("   ~~~~", "   - not an item\n   ~~~~\n\n"),
+    ],
+)
+def test_the_rest_of_a_block_that_was_opened_before_is_no_unit(opening: str, rest: str) -> None:
+    text = f"{rest}A node is a process."
+    (unit,) = units(text, opening)
+    assert text[unit.start : unit.end] == "A node is a process."
+
+
 def test_crlf_and_combining_characters_keep_exact_offsets() -> None:
     text = "Cafe\u0301 one.\r\nTwo lines\r\nlong. Three 👩‍🚀 here."
     assert [text[u.start : u.end] for u in units(text)] == [

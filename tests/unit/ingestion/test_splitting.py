@@ -80,6 +80,7 @@ def test_a_long_table_repeats_its_header_in_what_is_embedded() -> None:
         assert "Price: costs" in embedded
         assert chunk.text.endswith("|")
     assert "| Name |" not in made.chunks[1].text
+    assert [chunk.opening for chunk in made.chunks[:2]] == ["", "| Name | Price |\n|---|---|"]
 
 
 def test_long_code_is_cut_between_functions_and_keeps_its_language() -> None:
@@ -92,6 +93,8 @@ def test_long_code_is_cut_between_functions_and_keeps_its_language() -> None:
     for chunk, embedded in zip(made.chunks[1:], made.embedded[1:], strict=True):
         assert chunk.text.startswith("def f")
         assert embedded.splitlines()[1] == "python"
+        assert chunk.opening == "```python"
+    assert made.chunks[0].opening == ""
 
 
 def test_a_fence_that_fits_stays_whole() -> None:
@@ -136,7 +139,7 @@ def test_crlf_pages_have_the_same_sections() -> None:
     assert unix.embedded == windows.embedded
 
 
-def test_counts_follow_the_seed() -> None:
+def test_words_tokens_and_characters_are_counted() -> None:
     (chunk,) = split("one two three four five six seven eight nine ten").chunks
     assert (chunk.word_count, chunk.token_count, chunk.char_count) == (10, 13, 48)
     assert (chunk.version, chunk.prev_chunk_id, chunk.next_chunk_id) == (1, None, None)
