@@ -8,7 +8,7 @@ import uuid
 import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quire.index.edge import EdgeIndex
+from quire.index.finds import Finds
 from quire.index.lexical import Bm25
 from quire.index.port import EmbedderInfo, Index, Point
 from quire.index.server import ServerIndex
@@ -88,6 +89,17 @@ def vector(number: int) -> NDArray[np.float32]:
 def make_point(number: int, text: str = "", book: str = "robots", **changes: Any) -> Point:
     chunk = make_chunk(number, text, book, **changes)
     return Point(chunk, vector(number), BM25.document(chunk.text))
+
+
+@dataclass
+class First:
+    """A ranking that takes the finds as they come, three of them."""
+
+    finds: Finds
+
+    @property
+    def rows(self) -> range:
+        return range(min(3, len(self.finds)))
 
 
 @contextmanager

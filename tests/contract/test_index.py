@@ -16,6 +16,7 @@ import pytest
 
 from quire.errors import Conflict, EmbedderMismatch, InvalidRequest
 from quire.index.copy import copy_book
+from quire.index.finds import Question
 from quire.index.port import EmbedderInfo, Index
 from quire.models import Chunk, Filters
 from quire.testing.index import MemoryIndex
@@ -24,6 +25,7 @@ from tests.contract.index_suite import (
     DIMENSION,
     EMBEDDER,
     SERVER,
+    First,
     adapter,
     chunk_id,
     make_chunk,
@@ -319,6 +321,30 @@ class TestSearch:
             assert sorted(hit.terms.weights) == pytest.approx(sorted(stored.values))
         again = await index.search("robots", dense=vector(3), bm25=None, limit=5)
         assert all(hit.dense is None for hit in again.dense)
+
+    async def test_what_is_found_is_ranked_and_only_what_was_chosen_comes_back(
+        self, index: Index
+    ) -> None:
+        await index.upsert([make_point(n) for n in range(40)])
+        question = Question.of("passage number 7", vector(3))
+        expected = await index.search(
+            "robots", dense=vector(3), bm25=question.bm25, limit=10, with_vectors=True
+        )
+        choice, hits = await index.find("robots", question, limit=10, choose=First)
+        found = [hit.chunk.id for hit in expected.dense]
+        found += [hit.chunk.id for hit in expected.bm25 if hit.chunk.id not in found]
+        assert [hit.chunk.id for hit in hits] == found[:3]
+        assert len(choice.finds) == len(found)
+        assert choice.finds.cosine[:10] == pytest.approx(
+            [hit.score for hit in expected.dense], abs=1e-5
+        )
+        assert all(hit.dense is not None and hit.terms is not None for hit in hits)
+        _, narrowed = await index.find(
+            "robots", question, filters=Filters(module="gazebo"), limit=10, choose=First
+        )
+        assert {hit.chunk.module for hit in narrowed} == {"gazebo"}
+        choice, hits = await index.find("no-such-book", question, limit=10, choose=First)
+        assert (len(choice.finds), hits) == (0, ())
 
     async def test_a_search_sees_what_was_just_written(self, index: Index) -> None:
         """Also for a chunk that was returned before: nothing cached is stale."""

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -35,9 +36,10 @@ from quire.errors import (
     InvalidRequest,
     StoreLocked,
 )
+from quire.index.finds import C, Choose, Question, choose_from
 from quire.index.gate import WriteGate
 from quire.index.payload import SCHEMA_VERSION, is_point_id
-from quire.index.port import Candidates, EmbedderInfo, Index, Point, SparseVector
+from quire.index.port import Candidates, EmbedderInfo, Hit, Index, Point, SparseVector
 from quire.models import Chunk, Filters
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from quire.index.shard import ChunkCache
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 class EdgeIndex:
@@ -76,6 +79,8 @@ class EdgeIndex:
         self._rebuild_of: EdgeIndex | None = None
         self._writing = asyncio.Lock()
         self._closed = False
+        self._reading: Future[None] | None = None
+        """The table being read: one at a time, so that searches have threads."""
 
     @classmethod
     async def open(cls, root: Path, collection: str = "quire") -> Self:
@@ -227,6 +232,38 @@ class EdgeIndex:
 
         return await self._read(search, Candidates((), ()))
 
+    async def find(
+        self,
+        book_id: str,
+        question: Question,
+        *,
+        filters: Filters = Filters(),
+        limit: int,
+        choose: Choose[C],
+    ) -> tuple[C, tuple[Hit, ...]]:
+        """Both searches, ranked where they ran; the book's table is read when it has none."""
+        wanted = False
+
+        def find(generation: Generation) -> tuple[C, tuple[Hit, ...]] | None:
+            nonlocal wanted
+            generation.embedder.check_vector(question.dense)
+            with generation.shard(book_id) as shard:
+                if shard is None:
+                    return None
+                found = shard.find(question, filters, limit, choose)
+                wanted = shard.wants_table()
+                return found
+
+        found = await self._read(find, None)
+        if wanted:
+            self._read_table(book_id)
+        return found or choose_from(Candidates((), ()), question, choose)
+
+    async def settled(self) -> None:
+        """Return when no table is being read; for whoever measures."""
+        if (reading := self._reading) is not None:
+            await asyncio.wait([asyncio.wrap_future(reading)])
+
     async def commit(self) -> None:
         """Return when everything written so far is durable."""
         async with self._writing:
@@ -294,10 +331,33 @@ class EdgeIndex:
         generation = self._generation
         if generation is None:
             return absent
+        return await asyncio.wrap_future(self._submit(work, generation))
+
+    def _submit(self, work: Callable[[Generation], T], generation: Generation) -> Future[T]:
         generation.enter()
-        future = self._threads.submit(work, generation)
+        try:
+            future = self._threads.submit(work, generation)
+        except BaseException:
+            generation.leave()
+            raise
         future.add_done_callback(lambda _: generation.leave())
-        return await asyncio.wrap_future(future)
+        return future
+
+    def _read_table(self, book_id: str) -> None:
+        """Begin to read the book's table, unless one is being read; failing is no harm."""
+        generation = self._generation
+        if self._closed or generation is None or (self._reading and not self._reading.done()):
+            return
+
+        def read(generation: Generation) -> None:
+            try:
+                with generation.shard(book_id) as shard:
+                    if shard is not None and shard.wants_table():
+                        shard.read_table(lambda: not self._closed)
+            except IndexUnavailable as error:
+                _log.warning("a book's table could not be read: %s", error.message)
+
+        self._reading = self._submit(read, generation)
 
     async def _blocking(self, work: Callable[..., T], *args: Any, always: bool = False) -> T:
         if self._closed and not always:

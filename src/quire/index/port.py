@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quire.errors import EmbedderMismatch
 from quire.models import Chunk, Filters
+
+if TYPE_CHECKING:
+    from quire.index.finds import C, Choose, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +161,21 @@ class Index(Protocol):
         with_vectors: bool = False,
     ) -> Candidates:
         """Up to `limit` hits for each vector given, in one round trip; IDF is over the book."""
+        ...
+
+    async def find(
+        self,
+        book_id: str,
+        question: Question,
+        *,
+        filters: Filters = Filters(),
+        limit: int,
+        choose: Choose[C],
+    ) -> tuple[C, tuple[Hit, ...]]:
+        """Search both ways, let `choose` rank the finds, and decode what it chose, in its order.
+
+        The hits have vectors and terms, and no score of their own. `choose` runs in any thread.
+        """
         ...
 
     async def commit(self) -> None:

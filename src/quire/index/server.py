@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from quire.errors import ConfigurationError, Conflict, InvalidRequest
 from quire.index import messages
 from quire.index.connection import CollectionMissing, Connection, open_client
+from quire.index.finds import C, Choose, Question, search_and_choose
 from quire.index.payload import (
     BM25,
     DENSE,
@@ -32,7 +33,7 @@ from quire.index.payload import (
     is_point_id,
     to_chunk,
 )
-from quire.index.port import Candidates, EmbedderInfo, Index, Point, SparseVector
+from quire.index.port import Candidates, EmbedderInfo, Hit, Index, Point, SparseVector
 from quire.models import Chunk, Filters
 
 if TYPE_CHECKING:
@@ -246,6 +247,20 @@ class ServerIndex:
         lists = [messages.hits(response.points) for response in found or ()]
         dense_hits = lists.pop(0) if dense is not None and lists else ()
         return Candidates(dense_hits, lists.pop(0) if lists else ())
+
+    async def find(
+        self,
+        book_id: str,
+        question: Question,
+        *,
+        filters: Filters = Filters(),
+        limit: int,
+        choose: Choose[C],
+    ) -> tuple[C, tuple[Hit, ...]]:
+        """Both searches in one request, ranked here."""
+        return await search_and_choose(
+            self, book_id, question, filters=filters, limit=limit, choose=choose
+        )
 
     async def commit(self) -> None:
         """Nothing to do: each write waited for the server."""

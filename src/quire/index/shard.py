@@ -17,8 +17,9 @@ import itertools
 import os
 import shutil
 import threading
+import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, cast
@@ -29,14 +30,28 @@ from numpy.typing import NDArray
 
 from quire.errors import IndexUnavailable
 from quire.index.conditions import AnyOf, Condition, Match, conditions
+from quire.index.finds import C, Choose, Question, choose_from, ids_of
 from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
 from quire.index.port import Candidates, Hit, Point, SparseVector, Terms
+from quire.index.table import Row, Table, Tables
 from quire.models import Chunk, Filters
 
 SLICE: Final = 32
 """Points given to the engine in one call."""
 FLUSH_AFTER: Final = 8192
 """Points in the log that make `sync` flush, so that a reload replays a second or two."""
+READ_SLICE: Final = 64
+"""Points read in one call for a table: a few milliseconds."""
+QUIET_S: Final = 1.0
+"""How long a book must not have been written to before its table is read."""
+TABLE_FIELDS: Final = [
+    "page_title",
+    "section_path",
+    "section_title",
+    "parent_doc_id",
+    "content_hash",
+]
+"""What a table needs of a payload."""
 LEAST_FREE: Final = 64_000_000
 """Bytes the disk must have left: the engine writes through memory maps, and a map that finds no
 room for a page ends the whole process (SIGBUS) instead of failing the write."""
@@ -78,6 +93,7 @@ class ChunkCache:
     """
 
     def __init__(self, capacity: int = 8192) -> None:
+        self.tables = Tables()
         self._capacity = capacity
         self._entries: dict[tuple[int, uuid.UUID], tuple[int, Hit]] = {}
         self._lock = threading.Lock()
@@ -115,6 +131,8 @@ class Shard:
         self._key = next(Shard._keys)
         self._unflushed = 0
         self._dirty = False
+        self._writes = 0
+        self._written_at = -QUIET_S
 
     @classmethod
     def create(cls, folder: Path, dimension: int, cache: ChunkCache) -> Shard:
@@ -202,12 +220,14 @@ class Shard:
 
     def close(self) -> None:
         """Flush and free the files."""
+        self._cache.tables.drop(self._key)
         self.flush()
         with EngineErrors("close"):
             self._store.close()
 
     def destroy(self) -> None:
         """Close and remove the folder; a crash half-way leaves one that is no longer `READY`."""
+        self._cache.tables.drop(self._key)
         with EngineErrors("close"):
             self._store.close()
         remove_shard(self.folder)
@@ -284,14 +304,73 @@ class Shard:
         dense_hits = lists.pop(0) if dense is not None else ()
         return Candidates(dense_hits, lists.pop(0) if lists else ())
 
+    def find(
+        self, question: Question, filters: Filters, limit: int, choose: Choose[C]
+    ) -> tuple[C, tuple[Hit, ...]]:
+        """The choice among what both searches found; only what was chosen is decoded.
+
+        By the book's table if it has one, else by the engine; the finds are the same.
+        """
+        table = None if filters != Filters() else self._cache.tables.get(self._key)
+        if table is not None:
+            finds, places = table.find(question, limit)
+            choice = choose(finds)
+            hits = self._decoded(table, [int(places[row]) for row in choice.rows])
+            if hits is not None:
+                return choice, hits
+        found = self.search(question.dense, question.bm25, filters, limit, with_vectors=True)
+        return choose_from(found, question, choose)
+
+    def wants_table(self) -> bool:
+        """Whether a table would help the next search and would stay for a while."""
+        quiet = time.monotonic() - self._written_at >= QUIET_S
+        return quiet and self._cache.tables.get(self._key) is None
+
+    def read_table(self, go_on: Callable[[], bool] = lambda: True) -> None:
+        """Read the book's table, unless it is too large, written to meanwhile, or stopped."""
+        writes, rows, after = self._writes, list[Row](), None
+        if not self._cache.tables.fits(self.count(Filters())):
+            return
+        while go_on() and writes == self._writes:
+            request = engine.ScrollRequest(
+                offset=after, limit=READ_SLICE, with_payload=TABLE_FIELDS, with_vector=True
+            )
+            with EngineErrors("read a table"):
+                records, after = self._store.scroll(request)
+            rows += map(_row, records)
+            if after is None:
+                break
+        else:
+            return
+        table = Table(rows)
+        self._cache.tables.put(self._key, table)
+        if writes != self._writes:
+            self._cache.tables.drop(self._key)
+
     # inside
+
+    def _decoded(self, table: Table, places: Sequence[int]) -> tuple[Hit, ...] | None:
+        """The chunks at these places; None if one was deleted since the table was read."""
+        hits = table.known(places)
+        missing = {table.ids[place]: place for place in places if place not in hits}
+        if missing:
+            records = self._retrieve(missing, with_payload=True, with_vector=True)
+            read = {missing[str(r.id)]: _hit(r, with_vectors=True) for r in records}
+            table.remember(read)
+            hits |= read
+        return tuple(hits[place] for place in places) if len(hits) >= len(places) else None
 
     def _update(self, operation: engine.UpdateOperation, points: int) -> None:
         check_room(self.folder)
         self._dirty = True
         self._unflushed += points
-        with EngineErrors("write"):
-            self._store.update(operation)
+        try:
+            with EngineErrors("write"):
+                self._store.update(operation)
+        finally:
+            self._writes += 1
+            self._written_at = time.monotonic()
+            self._cache.tables.drop(self._key)
 
     def _retrieve(
         self, ids: Iterable[str], *, with_payload: bool = False, with_vector: bool = False
@@ -400,6 +479,23 @@ def _hit(record: engine.Record, *, with_vectors: bool) -> Hit:
         0.0,
         np.asarray(vectors[DENSE], dtype=np.float32),
         Terms.of(terms.indices, terms.values) if terms else Terms.of((), ()),
+    )
+
+
+def _row(record: engine.Record) -> Row:
+    payload = record.payload or {}
+    vectors = cast(dict[str, Any], record.vector)
+    terms = cast("engine.SparseVector | None", vectors.get(BM25))
+    held = Terms.of(terms.indices, terms.values) if terms else Terms.of((), ())
+    return Row(
+        id=str(record.id),
+        dense=np.asarray(vectors[DENSE], dtype=np.float32),
+        terms=held.ids,
+        weights=held.weights,
+        headings=ids_of((payload["page_title"], *payload["section_path"])),
+        section=ids_of((payload["section_title"] or payload["page_title"],)),
+        page=payload["parent_doc_id"],
+        text=payload["content_hash"],
     )
 
 

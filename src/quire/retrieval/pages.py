@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quire.index.port import Hit
-from quire.retrieval.wording import Wording
+from quire.index.finds import Finds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +28,35 @@ class PageWeights:
 
 
 def page_bonuses(
-    hits: Sequence[Hit],
-    scores: NDArray[np.float64],
-    wording: Wording,
-    named: NDArray[np.bool_],
-    weights: PageWeights,
+    finds: Finds, scores: NDArray[np.float64], weights: PageWeights
 ) -> NDArray[np.float64]:
-    """The bonus of each hit; `scores` are their own, `named` the terms in their headings."""
-    pages: dict[str, int] = {}
-    page = np.array([pages.setdefault(hit.chunk.parent_doc_id, len(pages)) for hit in hits])
-    best = np.full(len(pages), -np.inf)
+    """The bonus of each find; `scores` are their own."""
+    numbers, page = np.unique(finds.page, return_inverse=True)
+    pages = len(numbers)
+    best = np.full(pages, -np.inf)
     np.maximum.at(best, page, scores)
-    crowd = np.zeros(len(pages))
+    crowd = np.zeros(pages)
     np.add.at(crowd, page, np.exp((scores - best[page]) / weights.temperature))
+    total = float(finds.idf.sum())
+    worth = finds.idf / total if total > 0 else finds.idf
     bonus = (
         weights.agreement * weights.temperature * np.log(crowd)
-        + weights.coverage * (_together(wording.held, page, len(pages)) @ wording.worth)
-        + weights.outline * (_together(named, page, len(pages)) @ wording.worth)
+        + weights.coverage * (_together(finds.weights > 0, page, pages) @ worth)
+        + weights.outline * (_together(finds.section, page, pages) @ worth)
     )
     return bonus[page] * np.where(_leads(scores, page), 1.0, weights.others)
 
 
 def _together(flags: NDArray[np.bool_], page: NDArray[np.int64], pages: int) -> NDArray[np.bool_]:
-    """For each page, what any of its hits has."""
+    """For each page, what any of its finds has."""
     found = np.zeros((pages, flags.shape[1]), dtype=np.bool_)
-    np.logical_or.at(found, page, flags)
+    rows, columns = np.nonzero(flags)
+    found[page[rows], columns] = True
     return found
 
 
 def _leads(scores: NDArray[np.float64], page: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which hit is the best of its page; of equals the first."""
+    """Which find is the best of its page; of equals the first."""
     order = np.lexsort((-scores, page))
     leads = np.zeros(len(scores), dtype=np.bool_)
     leads[order[np.unique(page[order], return_index=True)[1]]] = True

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quire.index.lexical import terms
-from quire.index.port import Candidates, Hit, Terms
+from quire.index.finds import Finds
+from quire.index.port import Hit, Terms
 from quire.models import Chunk
 from quire.retrieval.pages import PageWeights, page_bonuses
-from quire.retrieval.wording import Wording, word
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,56 +50,67 @@ class Candidate:
     """What candidates are ranked by."""
 
 
-def rank(
-    found: Candidates,
-    *,
-    query: str,
-    vector: NDArray[np.float32],
-    weights: Weights,
-    limit: int | None = None,
-) -> list[Candidate]:
-    """The candidates, best first, up to a limit; of chunks with equal text only the best stays."""
-    hits = _unique(found)
-    if not hits:
-        return []
-    wording = word(query, found, hits)
-    asked = frozenset(wording.terms)
-    named = _named(hits, wording)
-    cosines = np.stack([_vector(hit) for hit in hits]) @ vector
-    headings = np.array([share(asked, h.chunk.page_title, *h.chunk.section_path) for h in hits])
-    section = named.sum(axis=1) / max(1, len(asked))
-    own = (
-        cosines
-        + weights.bm25 * wording.bm25
-        + weights.headings * headings
-        + weights.section * section
-    )
-    page = page_bonuses(hits, own, wording, named, weights.page)
-    scores = own + page
-    unique: dict[str, Candidate] = {}
-    for i in map(int, np.argsort(-scores, kind="stable")):
-        if limit is not None and len(unique) >= limit:
-            break
-        hit = hits[i]
-        if hit.chunk.content_hash not in unique:
-            unique[hit.chunk.content_hash] = Candidate(
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """The finds in order, each with what it was ranked by."""
+
+    rows: tuple[int, ...]
+    """Best first, up to the limit; of chunks with equal text only the best."""
+    finds: Finds
+    bm25: NDArray[np.float64]
+    headings: NDArray[np.float64]
+    section: NDArray[np.float64]
+    page: NDArray[np.float64]
+    score: NDArray[np.float64]
+
+    def candidates(self, hits: Sequence[Hit]) -> list[Candidate]:
+        """The chosen rows with their chunks."""
+        return [
+            Candidate(
                 chunk=hit.chunk,
                 vector=_vector(hit),
                 terms=hit.terms,
-                cosine=float(cosines[i]),
-                bm25=float(wording.bm25[i]),
-                headings=float(headings[i]),
-                section=float(section[i]),
-                page=float(page[i]),
-                score=float(scores[i]),
+                cosine=float(self.finds.cosine[row]),
+                bm25=float(self.bm25[row]),
+                headings=float(self.headings[row]),
+                section=float(self.section[row]),
+                page=float(self.page[row]),
+                score=float(self.score[row]),
             )
-    return list(unique.values())
+            for row, hit in zip(self.rows, hits, strict=True)
+        ]
 
 
-def share(asked: frozenset[str], *titles: str) -> float:
-    """How much of the query's terms these titles name; 0 when the query has none."""
-    named = _terms_of(titles)
-    return 0.0 if named.isdisjoint(asked) else len(named & asked) / len(asked)
+def rank(finds: Finds, weights: Weights, limit: int | None = None) -> Ranking:
+    """Order the finds by what they and their pages say."""
+    best = float(finds.bm25.max(initial=0.0))
+    bm25 = np.clip(finds.bm25 / best, 0.0, 1.0) if best > 0 else np.zeros(len(finds))
+    asked = max(1, len(finds.idf))
+    headings = finds.headings.sum(axis=1) / asked
+    section = finds.section.sum(axis=1) / asked
+    own = (
+        finds.cosine + weights.bm25 * bm25 + weights.headings * headings + weights.section * section
+    )
+    page = page_bonuses(finds, own, weights.page)
+    score = own + page
+    rows: dict[int, int] = {}
+    for row in map(int, np.argsort(-score, kind="stable")):
+        if limit is not None and len(rows) >= limit:
+            break
+        rows.setdefault(int(finds.twin[row]), row)
+    return Ranking(tuple(rows.values()), finds, bm25, headings, section, page, score)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """What the dense search found, in its order."""
+
+    rows: range
+
+
+def nearest(finds: Finds) -> Nearest:
+    """Choose what lies near in meaning."""
+    return Nearest(range(finds.nearest))
 
 
 def diversify(candidates: Sequence[Candidate], *, limit: int, relevance: float) -> list[Candidate]:
@@ -126,29 +135,6 @@ def diversify(candidates: Sequence[Candidate], *, limit: int, relevance: float) 
     return chosen
 
 
-def _unique(found: Candidates) -> list[Hit]:
-    """Each hit once; those found densely first."""
-    hits: dict[str, Hit] = {}
-    for hit in (*found.dense, *found.bm25):
-        hits.setdefault(hit.chunk.id, hit)
-    return list(hits.values())
-
-
 def _vector(hit: Hit) -> NDArray[np.float32]:
-    assert hit.dense is not None, "ranking needs the vectors of the hits"
+    assert hit.dense is not None, "a chosen hit has its vector"
     return hit.dense
-
-
-def _named(hits: Sequence[Hit], wording: Wording) -> NDArray[np.bool_]:
-    """Which of the query's terms each chunk's own heading names."""
-    named = np.zeros((len(hits), len(wording.terms)), dtype=np.bool_)
-    for row, hit in enumerate(hits):
-        heading = _terms_of((hit.chunk.section_title or hit.chunk.page_title,))
-        if not heading.isdisjoint(wording.terms):
-            named[row] = [term in heading for term in wording.terms]
-    return named
-
-
-@lru_cache(maxsize=32768)
-def _terms_of(titles: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(terms(" ".join(titles)))

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
-from quire.index.lexical import Bm25, term_id, terms
-from quire.index.port import Candidates, Index
+from quire.index.finds import Question
+from quire.index.lexical import term_id, terms
+from quire.index.port import Hit, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.reading import Readable, Reader, as_readable
 from quire.retrieval.calibration import Calibration, shipped_calibration
 from quire.retrieval.confidence import Policy, assess
-from quire.retrieval.ranking import Candidate, Weights, diversify, rank
-from quire.retrieval.spelling import respell
+from quire.retrieval.ranking import Candidate, Ranking, Weights, diversify, nearest, rank
+from quire.retrieval.spelling import respell, strange_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,6 @@ class Searcher:
         self._policy: Policy = policy
         self._tuning = tuning or Tuning()
         self._reader = reader
-        self._lexical = Bm25()
 
     async def retrieve(
         self,
@@ -98,17 +98,13 @@ class Searcher:
         if stored.name != self._embedder.name:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
         breadth = max(self._tuning.depth, depth)
-        vector, found = await self._find(book_id, query, filters, breadth)
-        if meant := respell(query, found):
-            query = meant
-            vector, found = await self._find(book_id, query, filters, breadth)
-        return rank(
-            found,
-            query=query,
-            vector=vector,
-            weights=self._tuning.weights,
-            limit=depth if depth and self._tuning.relevance >= 1.0 else None,
-        )
+        limit = depth if depth and self._tuning.relevance >= 1.0 else None
+        question, ranking, hits = await self._find(book_id, query, filters, breadth, limit)
+        if strange := strange_words(query, question, ranking.finds):
+            near = await self._nearest(book_id, question, filters, breadth)
+            if meant := respell(query, strange, near):
+                _, ranking, hits = await self._find(book_id, meant, filters, breadth, limit)
+        return ranking.candidates(hits)
 
     async def features(
         self, query: str, candidates: Sequence[Candidate], *, read: bool = False
@@ -157,18 +153,26 @@ class Searcher:
         return found
 
     async def _find(
-        self, book_id: str, query: str, filters: Filters, limit: int
-    ) -> tuple[NDArray[np.float32], Candidates]:
-        vector = await self._embedder.embed_query(query)
-        found = await self._index.search(
+        self, book_id: str, query: str, filters: Filters, breadth: int, limit: int | None
+    ) -> tuple[Question, Ranking, tuple[Hit, ...]]:
+        question = Question.of(query, await self._embedder.embed_query(query))
+        ranking, hits = await self._index.find(
             book_id,
-            dense=vector,
-            bm25=self._lexical.query(query),
+            question,
             filters=filters,
-            limit=limit,
-            with_vectors=True,
+            limit=breadth,
+            choose=lambda finds: rank(finds, self._tuning.weights, limit),
         )
-        return vector, found
+        return question, ranking, hits
+
+    async def _nearest(
+        self, book_id: str, question: Question, filters: Filters, breadth: int
+    ) -> list[str]:
+        """The texts that lie near in meaning."""
+        _, hits = await self._index.find(
+            book_id, question, filters=filters, limit=breadth, choose=nearest
+        )
+        return [hit.chunk.text for hit in hits]
 
     def _score(self, candidate: Candidate) -> float:
         return self._calibration.relevance.probability({"rank_score": candidate.score})

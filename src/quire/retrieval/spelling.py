@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
-
+from quire.index.finds import Finds, Question
 from quire.index.lexical import term_id, terms
-from quire.index.port import Candidates, Hit
 
 SHORTEST = 5
 """Letters of a word that is worth putting right; shorter ones have too many neighbours."""
@@ -31,37 +29,33 @@ _WORD = re.compile(rf"\b[A-Za-z]{{{SHORTEST - 1},{LONGEST}}}\b")
 """One letter less than the shortest, since the right word may be shorter."""
 
 
-def respell(query: str, found: Candidates) -> str | None:
-    """The query with its misspelt words put right; None if there are none."""
-    held = _held_ids((*found.dense, *found.bm25))
-    strange = {
-        word for word in _WORD.findall(query) if len(word) >= SHORTEST and _unknown(word, held)
-    }
-    if not strange or len(strange) > MOST:
-        return None
-    vocabulary = _vocabulary(hit.chunk.text for hit in found.dense)
+def strange_words(query: str, question: Question, finds: Finds) -> frozenset[str]:
+    """The words that have terms of which no find holds any; none if they are too many."""
+    held = frozenset(question.ids[(finds.weights > 0).any(axis=0)].tolist())
+    words = {word for word in _WORD.findall(query) if len(word) >= SHORTEST}
+    strange = {word for word in words if (ids := _ids(word)) and held.isdisjoint(ids)}
+    return frozenset(strange) if len(strange) <= MOST else frozenset()
+
+
+def respell(query: str, strange: frozenset[str], texts: Iterable[str]) -> str | None:
+    """The query with its strange words put right by these texts; None if none can be."""
+    vocabulary = _vocabulary(texts)
     meant = {word: _nearest(word.lower(), vocabulary) for word in strange}
     if not any(meant.values()):
         return None
     return _WORD.sub(lambda word: meant.get(word[0]) or word[0], query)
 
 
-def _held_ids(hits: Sequence[Hit]) -> NDArray[np.uint32]:
-    held = [hit.terms.ids for hit in hits if hit.terms is not None]
-    return np.concatenate(held) if held else np.zeros(0, dtype=np.uint32)
-
-
-def _unknown(word: str, held: NDArray[np.uint32]) -> bool:
-    """Whether the word has terms, and no hit holds any of them."""
-    ids = [term_id(term) for term in terms(word)]
-    return bool(ids) and not any((held == term).any() for term in ids)
+@lru_cache(maxsize=4096)
+def _ids(word: str) -> tuple[int, ...]:
+    return tuple(term_id(term) for term in terms(word))
 
 
 def _vocabulary(texts: Iterable[str]) -> Counter[str]:
     """In how many of the texts each word stands."""
     words: Counter[str] = Counter()
     for text in texts:
-        words.update({word.lower() for word in _WORD.findall(text)})
+        words.update(set(_WORD.findall(text.lower())))
     return words
 
 

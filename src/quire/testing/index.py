@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from quire.errors import Conflict, InvalidRequest
 from quire.index.conditions import AnyOf, Condition, Match, conditions
+from quire.index.finds import C, Choose, Question, search_and_choose
 from quire.index.payload import is_point_id, to_payload
 from quire.index.port import Candidates, EmbedderInfo, Hit, Index, Point, SparseVector, Terms
 from quire.models import Chunk, Filters
@@ -129,6 +130,20 @@ class MemoryIndex:
         return Candidates(
             _best(by_cosine, limit, with_vectors=with_vectors),
             _best(by_terms, limit, with_vectors=with_vectors),
+        )
+
+    async def find(
+        self,
+        book_id: str,
+        question: Question,
+        *,
+        filters: Filters = Filters(),
+        limit: int,
+        choose: Choose[C],
+    ) -> tuple[C, tuple[Hit, ...]]:
+        """Both searches, ranked."""
+        return await search_and_choose(
+            self, book_id, question, filters=filters, limit=limit, choose=choose
         )
 
     async def commit(self) -> None:

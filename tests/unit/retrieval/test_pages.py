@@ -5,28 +5,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quire.index.port import Hit
+from quire.index.finds import Finds
 from quire.retrieval.pages import PageWeights, page_bonuses
-from quire.retrieval.wording import Wording
-from tests.chunks import make_chunk
 
-HITS = [
-    Hit(make_chunk("a first text", parent_doc_id="a"), 0.0),
-    Hit(make_chunk("a second text", parent_doc_id="a"), 0.0),
-    Hit(make_chunk("another page", parent_doc_id="b"), 0.0),
-]
-WORDING = Wording(
-    terms=("robot", "arm"),
-    worth=np.array([0.25, 0.75]),
-    held=np.array([[True, False], [False, True], [True, False]]),
-    bm25=np.zeros(3),
-)
 UNNAMED = np.zeros((3, 2), dtype=np.bool_)
+FINDS = Finds(
+    cosine=np.zeros(3),
+    bm25=np.zeros(3),
+    weights=np.array([[1.0, 0.0], [0.0, 2.0], [1.5, 0.0]]),
+    idf=np.array([1.0, 3.0]),
+    headings=UNNAMED,
+    section=UNNAMED,
+    page=np.array([7, 7, 4]),
+    twin=np.arange(3),
+    nearest=3,
+)
 NOTHING = PageWeights(agreement=0.0, coverage=0.0, outline=0.0)
 
 
 def _bonuses(weights: PageWeights, scores: list[float], named: object = UNNAMED) -> list[float]:
-    return page_bonuses(HITS, np.array(scores), WORDING, np.asarray(named), weights).tolist()
+    finds = replace(FINDS, section=np.asarray(named))
+    return page_bonuses(finds, np.array(scores), weights).tolist()
 
 
 def test_a_page_whose_chunks_agree_is_worth_more_than_one_good_chunk() -> None:

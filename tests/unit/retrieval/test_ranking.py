@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from quire.index.finds import Question, choose_from
 from quire.index.port import Candidates, Hit
-from quire.retrieval.ranking import Weights, diversify, rank, share
+from quire.retrieval.ranking import Candidate, Weights, diversify, nearest, rank
 from tests.chunks import make_chunk
 
 QUERY = np.array([1.0, 0.0], dtype=np.float32)
@@ -14,9 +15,18 @@ def hit(name: str, angle: float, score: float, **fields: object) -> Hit:
     return Hit(make_chunk(name, **fields), score, vector)
 
 
+def ranked(
+    found: Candidates, query: str = "x", weights: Weights | None = None, limit: int | None = None
+) -> list[Candidate]:
+    question = Question.of(query, QUERY)
+    choice, hits = choose_from(
+        found, question, lambda finds: rank(finds, weights or Weights(), limit)
+    )
+    return choice.candidates(hits)
+
+
 def names(found: Candidates, weights: Weights | None = None) -> list[str]:
-    ranked = rank(found, query="robot arm", vector=QUERY, weights=weights or Weights())
-    return [candidate.chunk.text for candidate in ranked]
+    return [candidate.chunk.text for candidate in ranked(found, "robot arm", weights)]
 
 
 def test_a_lexical_hit_can_overtake_a_slightly_nearer_one() -> None:
@@ -27,8 +37,8 @@ def test_a_lexical_hit_can_overtake_a_slightly_nearer_one() -> None:
 
 def test_a_hit_of_one_way_alone_is_ranked_by_its_true_cosine() -> None:
     only_lexical = hit("only lexical", 0.2, 3.0)
-    ranked = rank(Candidates((), (only_lexical,)), query="x", vector=QUERY, weights=Weights())
-    assert abs(ranked[0].cosine - np.cos(0.2)) < 1e-6
+    best = ranked(Candidates((), (only_lexical,)))[0]
+    assert abs(best.cosine - np.cos(0.2)) < 1e-6
 
 
 def test_headings_that_name_the_question_help() -> None:
@@ -40,25 +50,33 @@ def test_headings_that_name_the_question_help() -> None:
 def test_equal_texts_count_once_and_the_best_stays() -> None:
     first = hit("same words", 0.5, 0.8, id="a", content_hash="h")
     second = hit("same words", 0.1, 0.9, id="b", content_hash="h")
-    ranked = rank(Candidates((first, second), ()), query="x", vector=QUERY, weights=Weights())
-    assert [candidate.chunk.id for candidate in ranked] == ["b"]
+    assert [candidate.chunk.id for candidate in ranked(Candidates((first, second), ()))] == ["b"]
 
 
 def test_nothing_found_is_an_empty_ranking() -> None:
     assert names(Candidates((), ())) == []
 
 
-def test_share_of_an_empty_question_is_zero() -> None:
-    assert share(frozenset(), "anything") == 0.0
+def test_a_question_without_terms_is_ranked_by_its_vector_alone() -> None:
+    found = Candidates((hit("far text", 0.9, 0.6), hit("near text", 0.1, 0.9)), ())
+    best = ranked(found, "of the")[0]
+    assert (best.chunk.text, best.headings, best.section, best.bm25) == ("near text", 0, 0, 0)
+
+
+def test_the_nearest_are_those_of_the_dense_search_in_its_order() -> None:
+    first, second = hit("first text", 0.5, 0.8), hit("second text", 0.1, 0.7)
+    lexical = hit("lexical text", 0.0, 9.0)
+    found = Candidates((first, second), (lexical, first))
+    _, hits = choose_from(found, Question.of("x", QUERY), nearest)
+    assert [each.chunk.text for each in hits] == ["first text", "second text"]
 
 
 def test_diversity_skips_a_near_copy() -> None:
     found = Candidates(
         (hit("a text", 0.0, 1.0), hit("b text", 0.02, 0.99), hit("c text", 0.9, 0.6)), ()
     )
-    ranked = rank(found, query="x", vector=QUERY, weights=Weights())
-    plain = diversify(ranked, limit=2, relevance=1.0)
-    diverse = diversify(ranked, limit=2, relevance=0.4)
+    plain = diversify(ranked(found), limit=2, relevance=1.0)
+    diverse = diversify(ranked(found), limit=2, relevance=0.4)
     assert [c.chunk.text for c in plain] == ["a text", "b text"]
     assert [c.chunk.text for c in diverse] == ["a text", "c text"]
 
@@ -71,5 +89,4 @@ def test_a_limit_counts_texts_not_hits() -> None:
         hit("third words", 0.4, 0.6, id="d", content_hash="j"),
     ]
     found = Candidates(tuple(hits), ())
-    ranked = rank(found, query="x", vector=QUERY, weights=Weights(), limit=2)
-    assert [candidate.chunk.id for candidate in ranked] == ["a", "c"]
+    assert [candidate.chunk.id for candidate in ranked(found, limit=2)] == ["a", "c"]
