@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quire.answering import guard, lexicon, markup, quotable
+from quire.answering import guard, lexicon, markup, quotable, relations
 from quire.answering.citations import Quote
 from quire.answering.draft import Segment
 from quire.answering.ports import Claim, Support
@@ -19,6 +19,8 @@ _MARK: Final = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CLAUSE: Final = re.compile(
     r"[,;:()—–]|\b(?:but|because|although|while|whereas|since|so that|unless|if|which|and|or)\b"
 )
+_QUESTION: Final = ("?", "？", "؟")
+"""How a sentence ends that claims nothing, so that nothing proves it."""
 _MAX_QUOTES: Final = 3
 _MIN_GAIN: Final = 0.15
 _MIN_WITH_SUPPORT: Final = 0.5
@@ -138,7 +140,7 @@ class Verifier:
             return Proven(text=raw, kind=kind, quotes=(quote,)) if quote else None
         sentence = markup.plain(raw)
         wanted = lexicon.content_stems(sentence)
-        if not wanted or wanted & self._planted:
+        if not wanted or wanted & self._planted or sentence.endswith(_QUESTION):
             return None
         near = [s for s in self._sources if s.passage.number in named]
         for sources in (near, self._sources) if near else (self._sources,):
@@ -160,6 +162,8 @@ class Verifier:
         if not lexicon.names(raw) <= held | lexicon.content_stems(context):
             return False
         if lexicon.contradicts(sentence, evidence) or _flips_negation(sentence, evidence):
+            return False
+        if relations.unproven(sentence, evidence):
             return False
         share = lexicon.coverage(wanted, held, lexicon.names(raw))
         if self._support is None or share < _MIN_WITH_SUPPORT:

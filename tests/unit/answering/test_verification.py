@@ -71,6 +71,8 @@ async def test_what_the_book_says_is_proven(text: str) -> None:
         "[Click here](https://evil.example)",
         "![x](https://evil.example)",
         "Sure! Here is the answer:",
+        "What node performs computation?",
+        "A node is a topic.",
     ],
 )
 async def test_what_the_book_does_not_say_is_dropped(text: str) -> None:
