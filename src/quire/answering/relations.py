@@ -31,9 +31,11 @@ _FILLING: Final = frozenset(
     "another one some all simply really typically".split()
 )
 _PARTICIPLE: Final = re.compile(r".{2,}(?:ed|ing|en|wn)\Z")
-_IRREGULAR: Final = frozenset(
-    "made built sent set read run done kept held left put cut bound found meant sold told".split()
+_VERBAL: Final = frozenset(
+    "made built sent set read run done kept held left put cut bound found meant sold told "
+    "able available possible".split()
 )
+"""Words behind "to be" that say what happens, like a participle does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def _claims(sentence: str) -> Iterator[_Claim]:
         for at, end in pairwise([*marks, len(words)]):
             begin = max((mark + 1 for mark in marks if mark < at), default=0)
             phrase = _phrase(words[at + 1 : end])
-            if phrase:
+            if phrase and words[at - 1 : at] != ["there"]:
                 yield _Claim(lexicon.content_stems(" ".join(words[begin:at])), phrase)
 
 
@@ -72,9 +74,9 @@ def _phrase(words: Sequence[str]) -> tuple[str, ...]:
     for word in words:
         if word in _ENDS:
             break
-        if word in _FILLING:
+        if word in _FILLING or word.endswith("ly"):
             continue
-        if not found and (word in _IRREGULAR or _PARTICIPLE.match(word)):
+        if not found and (word in _VERBAL or _PARTICIPLE.match(word)):
             break
         found += lexicon.content_stems(word)
     return tuple(found)
