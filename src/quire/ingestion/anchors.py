@@ -23,7 +23,7 @@ _MAX_NESTING = 5
 _ASCII_REMOVED = re.compile(r"[^A-Za-z0-9_ -]")
 _LETTER_SYMBOLS = (("\u24b6", "\u24e9"), ("🄰", "🅉"), ("🅐", "🅩"), ("🅰", "🆉"))
 _NUMBERED = re.compile(r"(.*)_(\d{1,9})\Z", re.DOTALL)
-_VITEPRESS_SPECIAL = re.compile(r"[\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
+_VITEPRESS_SPECIAL = re.compile(r"[\ufeff\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
 
 
 class Anchored(NamedTuple):
@@ -87,19 +87,21 @@ def python_markdown_slug(text: str) -> str:
 
 
 def mdbook_slug(text: str) -> str:
-    """What mdBook makes of a text."""
-    kept = (char for char in text.strip() if char.isalnum() or char in "_-" or char.isspace())
+    """What mdBook makes of a text, repeats aside (since 0.5; before, only A–Z were lowered)."""
     return "".join(
-        "-" if char.isspace() else char.lower() if char.isascii() else char for char in kept
+        "-" if char.isspace() else char
+        for char in text.strip().lower()
+        if char in "_-" or char.isspace() or _alphanumeric(char)
     )
 
 
 def vitepress_slug(text: str) -> str:
-    """What VitePress makes of a text."""
+    """What VitePress makes of a text, repeats aside."""
     text = unicodedata.normalize("NFKD", text)
     text = "".join(char for char in text if not "\u0300" <= char <= "\u036f" and char >= " ")
-    text = _VITEPRESS_SPECIAL.sub("-", text).strip("-").lower()
-    return f"_{text}" if text[:1].isdigit() else text
+    text = text.replace("\x85", "\0")  # no blank in JavaScript
+    text = _VITEPRESS_SPECIAL.sub("-", text).strip("-").lower().replace("\0", "\x85")
+    return f"_{text}" if text[:1].isascii() and text[:1].isdigit() else text
 
 
 Style = Callable[[str, str], str]
@@ -183,8 +185,27 @@ def _kept(char: str) -> bool:
     if char in " -_":
         return True
     category = unicodedata.category(char)
-    if category[0] in "LM" or category in ("Nd", "Nl", "Pc"):
+    return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or _letter_symbol(char)
+
+
+@lru_cache(maxsize=4096)
+def _alphanumeric(char: str) -> bool:
+    """Whether Unicode calls a character alphabetic or numeric, as Rust does.
+
+    Python leaves out vowel signs. What they are is not in its tables; this takes them by their
+    combining class, which tells them from accents and viramas.
+    """
+    if char.isalnum() or _letter_symbol(char):
         return True
+    category = unicodedata.category(char)
+    if category == "Mn":
+        combining = unicodedata.combining(char)
+        selector = "\ufe00" <= char <= "\ufe0f"
+        return 10 <= combining <= 132 or (combining == 0 and not selector)
+    return category == "Mc"
+
+
+def _letter_symbol(char: str) -> bool:
     return any(first <= char <= last for first, last in _LETTER_SYMBOLS)
 
 

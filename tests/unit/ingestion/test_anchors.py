@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from quire.books import Layout
-from quire.ingestion.anchors import anchors, docutils_slug, github_slug
+from quire.ingestion.anchors import (
+    anchors,
+    docutils_slug,
+    github_slug,
+    mdbook_slug,
+    vitepress_slug,
+)
 from quire.ingestion.blocks import scan
 
 
@@ -53,13 +59,55 @@ def test_mkdocs_anchors() -> None:
     assert of(text, "mkdocs") == ["uni-co", "uni-co_1", "a", "a_1", "a_2", "_1", "_2", "b-id"]
 
 
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [
+        ("Method-call 🐙 expressions \U0001f47c", "method-call--expressions-"),
+        ("--passes: add more passes", "--passes-add-more-passes"),
+        ("_-_12345", "_-_12345"),
+        ("中文標題 CJK title", "中文標題-cjk-title"),
+        ("Über", "über"),
+        ("हिन्दी", "हिनदी"),
+        ("...", ""),
+    ],
+)
+def test_slugs_are_those_of_mdbook(text: str, slug: str) -> None:
+    assert mdbook_slug(text) == slug
+
+
 def test_mdbook_anchors() -> None:
-    assert of("# A: b!\n## Ärger is `x`\n## A: b!", "mdbook") == ["a-b", "Ärger-is-x", "a-b-1"]
+    text = "# A: b!\n## Ärger is `x`\n## A: b!\n## A b 1\n## A: b!\n## C {#mine}\n## Mine"
+    assert of(text, "mdbook") == [
+        "a-b",
+        "ärger-is-x",
+        "a-b-1",
+        "a-b-1-1",
+        "a-b-2",
+        "mine",
+        "mine-1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [  # as `slugify` of @mdit-vue/shared gives them
+        ("1. Été & more", "_1-ete-more"),
+        ("Straße — Übung…", "straße-—-ubung"),
+        ("½ ﬁne ١", "_1⁄2-fine-١"),
+        ("١ one", "١-one"),
+        ("İstanbul Σ 漢字", "istanbul-σ-漢字"),
+        ("a\u00a0b\u3000c\x85d\te", "a-b-c\x85de"),
+        ("¿Qué?", "¿que"),
+        ("__init__ (self)", "init-self"),
+    ],
+)
+def test_slugs_are_those_of_vitepress(text: str, slug: str) -> None:
+    assert vitepress_slug(text) == slug
 
 
 def test_vitepress_anchors() -> None:
-    text = "## 1. Été & more\n## What's up?\n## What's up?"
-    assert of(text, "vitepress") == ["_1-ete-more", "what-s-up", "what-s-up-1"]
+    text = "# Top\n## What's up?\n## What's up?\n## [A `b`](c.md) **d** {#e}"
+    assert of(text, "vitepress") == ["top", "what-s-up", "what-s-up-1", "e"]
 
 
 def test_docutils_ids() -> None:
