@@ -84,7 +84,7 @@ class Bm25s:
         self._stemmer = Stemmer.Stemmer("english")
         self._pages = pages(folder)
         self._folder = folder
-        texts = [page.read_text(encoding="utf-8") for page in self._pages]
+        texts = [page.read_bytes().decode("utf-8") for page in self._pages]
         tokens = bm25s.tokenize(texts, stopwords="en", stemmer=self._stemmer, show_progress=False)
         self._index = bm25s.BM25()
         self._index.index(tokens, show_progress=False)
@@ -100,7 +100,11 @@ class Bm25s:
             tokens, k=min(k, len(self._pages)), show_progress=False
         )
         return [
-            Hit(self._name(int(number)), self._pages[int(number)].read_text("utf-8"), float(score))
+            Hit(
+                self._name(int(number)),
+                self._pages[int(number)].read_bytes().decode("utf-8"),
+                float(score),
+            )
             for number, score in zip(found[0], scores[0], strict=True)
         ]
 
@@ -218,7 +222,7 @@ class Txtai:
 
     def _rows(self, page: Path) -> list[tuple[str, dict[str, str], None]]:
         name = page.relative_to(self._folder).as_posix()
-        texts = self._split(page.read_text(encoding="utf-8"))
+        texts = self._split(page.read_bytes().decode("utf-8"))
         return [(f"{name}#{n}", {"text": t}, None) for n, t in enumerate(texts) if t.strip()]
 
     def update(self, folder: Path, page: str) -> None:
@@ -253,7 +257,7 @@ class Chroma:
 
     def _rows(self, page: Path) -> list[tuple[str, str, str]]:
         name = page.relative_to(self._folder).as_posix()
-        texts = windows(page.read_text(encoding="utf-8"))
+        texts = windows(page.read_bytes().decode("utf-8"))
         return [(f"{name}#{n}", name, text) for n, text in enumerate(texts) if text.strip()]
 
     def _upsert(self, rows: list[tuple[str, str, str]]) -> None:
