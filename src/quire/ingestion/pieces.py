@@ -141,7 +141,8 @@ class PieceMaker:
             closes = not rendered and raw.lstrip().startswith("</")
             opens = not closes and len(rendered) < 80
         elif not rendered:
-            opens = True
+            closes = kind == "fence" and "</" in raw
+            opens = not closes
         listed = kind == "item" or self._text[block.start] in " \t"
         return Piece(kind, start, end, rendered, size, opens, closes, listed)
 

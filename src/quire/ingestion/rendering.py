@@ -25,6 +25,16 @@ _TAB_LABEL = re.compile(
 )
 _CELL = re.compile(r"(?<!\\)\|")
 _FOOTNOTE = re.compile(r"\A[ \t]*\[\^[^\]]*\]:[ \t]*")
+_MAGIC = re.compile(
+    r"^[ \t]*(?://|#|--|/\*|<!--|\{/\*)[ \t]*highlight-(?:next-line|start|end)"
+    r"[ \t]*(?:\*/\}?|-->)?[ \t]*\n?",
+    re.MULTILINE,
+)
+"""Comments that tell Docusaurus which lines to highlight; no reader sees them."""
+_RULES = ("──", "━━", "══", "-----", "=====", "#####", "*****")
+_RULE = re.compile(r"([─━═])\1+|(([-=#*])\3\3)\3{2,}")
+"""Lines drawn in code: a frame costs as many tokens as all the words in it."""
+_UNWRAPPED = "mdx-code-block"
 _MAX_SLICE = 4_000
 _SILENT: frozenset[Kind] = frozenset({"comment", "esm", "rule", "definition"})
 
@@ -44,9 +54,9 @@ def render(
     if kind == "paragraph":
         return inline(text)
     if kind == "fence":
-        return _fence(text, info)
+        return _fence(text, info, inline)
     if kind == "code" or kind == "math":
-        code = _dedent(_DIRECTIVE.sub("", text, count=1))
+        code = _undrawn(_dedent(_DIRECTIVE.sub("", text, count=1)))
         return f"{info}\n{code}" if info else code
     if kind == "table":
         return _table(text, header, inline)
@@ -84,7 +94,7 @@ def plain_text(markdown: str, *, mdx: bool = False) -> str:
 
 
 def _nested(text: str, inline: Inline) -> str:
-    """The words of the blocks inside a quote; what is quoted again is read as one run."""
+    """The words of the blocks inside another; what is quoted again is read as one run."""
     out: list[str] = []
     for block in scan(text):
         part = text[block.start : block.end]
@@ -114,14 +124,23 @@ def fence_label(info: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _fence(text: str, info: str) -> str:
+def _fence(text: str, info: str, inline: Inline) -> str:
     opening = _FENCE_OPEN.match(text)
     start = opening.end() if opening else 0
     last = max(start, text.rfind("\n", start) + 1)
     end = max(start, last - 1) if _FENCE_CLOSE.match(text, last) else len(text)
     label = fence_label(info)
-    code = _dedent(text[start:end])
+    code = text[start:end]
+    if info == _UNWRAPPED:  # Docusaurus renders it as part of the page
+        return _nested(code, inline)
+    if "highlight-" in code:
+        code = _MAGIC.sub("", code)
+    code = _undrawn(_dedent(code))
     return f"{label}\n{code}" if label else code
+
+
+def _undrawn(code: str) -> str:
+    return _RULE.sub(r"\1\2", code) if any(rule in code for rule in _RULES) else code
 
 
 def _dedent(text: str) -> str:

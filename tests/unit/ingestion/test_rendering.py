@@ -17,6 +17,18 @@ def test_code_keeps_its_lines_and_its_language() -> None:
     assert render("code", "    a\n      b") == "a\n  b"
 
 
+def test_what_only_the_site_generator_reads_is_left_out_of_code() -> None:
+    fence = "```js\n// highlight-next-line\nlet a;\n  {/* highlight-start */}\nlet b;\n```"
+    assert render("fence", fence, info="js") == "js\nlet a;\nlet b;"
+    wrapped = "```mdx-code-block\nimport A from 'a';\n\n<A x={1}>\n\nSome **words**.\n\n</A>\n```"
+    assert render("fence", wrapped, info="mdx-code-block") == "Some words."
+
+
+def test_drawn_lines_are_short() -> None:
+    drawing = "```\n┌────────┐\n│ a │\n+--------+ x == y\n├── src\n```"
+    assert render("fence", drawing) == "┌─┐\n│ a │\n+---+ x == y\n├─ src"
+
+
 def test_what_carries_no_words_is_silent() -> None:
     for kind, text in [
         ("comment", "<!-- x -->"),
