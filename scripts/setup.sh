@@ -12,7 +12,7 @@ PY
 pip() { .venv/bin/python -m pip --quiet "$@"; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-wanted=(--editable '.[qdrant,postgres,redis,metrics,telemetry,openai,cohere,rst,notebooks,eval]' --group dev
+wanted=(--editable '.[qdrant,postgres,redis,metrics,telemetry,openai,cohere,eval]' --group dev
   hatchling editables)
 
 # What pip would install for this platform and Python, as requirements with known hashes.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
 from quire.errors import PageRejected
@@ -22,6 +23,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
+_LEVELS = frozenset("123456")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -44,42 +46,52 @@ class Notebook(NamedTuple):
     """Indices of the blocks that begin a cell; outputs may stand before them in the file."""
 
 
-class _Cell(NamedTuple):
-    kind: str
-    parts: list[tuple[int, int]]  # the JSON strings of its source, without their quotes
+@dataclass(slots=True)
+class _Cell:
+    kind: str = ""
+    level: int = 1
+    parts: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """The JSON strings of its source, without their quotes."""
+
+
+_CELLS = {4: ["cells", ""], 3: ["worksheets", "", "cells", ""]}
+"""Where cells stand, by format: the keys on the way, '' in an array."""
 
 
 def read_notebook(source: str, source_file: str) -> Notebook:
-    """Read a notebook of format 4; raises `PageRejected` with the line for anything else."""
+    """Read a notebook of format 4 or 3; raises `PageRejected` with the line for anything else."""
     values = _validated(source, source_file)
     language = _language(values)
     out: list[str] = []
     segments: list[Segment] = []
-    ranges: list[tuple[str, int, int]] = []
+    ranges: list[tuple[_Cell, int, int]] = []
     length = 0
-    for cell in _cells(source):
+    for cell in _cells(source, _CELLS[values["nbformat"]]):
         begin = length
         for start, end in cell.parts:
             text = _unescape(source, start, end, length, segments)
             out.append(text)
             length += len(text)
-        ranges.append((cell.kind, begin, length))
+        ranges.append((cell, begin, length))
         out.append("\n\n")
         length += 2
     text = "".join(out)
     blocks: list[Block] = []
     breaks: list[int] = []
-    for kind, start, end in ranges:
+    for cell, start, end in ranges:
         breaks.append(len(blocks))
-        blocks.extend(_blocks(text, kind, start, end, language))
+        blocks.extend(_blocks(text, cell, start, end, language))
     return Notebook(text, segments, blocks, breaks)
 
 
-def _blocks(text: str, kind: str, start: int, end: int, language: str) -> list[Block]:
-    if kind != "code":
-        return scan(text, start, end)
-    code = text[start:end].rstrip()
-    return [Block("code", start, start + len(code), 0, language)] if code else []
+def _blocks(text: str, cell: _Cell, start: int, end: int, language: str) -> list[Block]:
+    inside = text[start:end].rstrip()
+    stop = start + len(inside)
+    if cell.kind == "code":
+        return [Block("code", start, stop, 0, language)] if inside else []
+    if cell.kind == "heading":  # format 3
+        return [Block("heading", start, stop, cell.level, inside.strip())] if inside else []
+    return scan(text, start, end)
 
 
 def _validated(source: str, source_file: str) -> dict[str, Any]:
@@ -92,9 +104,10 @@ def _validated(source: str, source_file: str) -> dict[str, Any]:
     except RecursionError as error:
         raise PageRejected("is nested too deeply", source_file=source_file) from error
     values = _table(loaded)
-    if values.get("nbformat") != 4 or not isinstance(values.get("cells"), list):
+    path = _CELLS.get(values.get("nbformat", 0)) if _is_number(values.get("nbformat")) else None
+    if path is None or not isinstance(values.get(path[0]), list):
         raise PageRejected(
-            "is not a notebook of format 4; convert it with: jupyter nbconvert --to notebook",
+            "is not a notebook of format 3 or 4; convert it with: jupyter nbconvert --to notebook",
             source_file=source_file,
             line=1,
         )
@@ -114,12 +127,20 @@ def _table(value: object) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _cells(source: str) -> Iterator[_Cell]:
-    """The cells in order, found by walking the JSON tokens with their offsets."""
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _cells(source: str, path: list[str]) -> Iterator[_Cell]:
+    """The cells in order, found by walking the JSON tokens with their offsets.
+
+    `path` holds the keys on the way to them. Format 3 calls the source of code `input`.
+    """
     open_containers: list[str] = []
     keys: list[str] = []  # of each open container; arrays have an empty one
+    depth = len(path) + 1  # in a cell
     after_colon = False
-    cell = _Cell("", [])
+    cell = _Cell()
     for found in _TOKEN.finditer(source):
         token = found.group()
         first = token[0]
@@ -127,10 +148,10 @@ def _cells(source: str) -> Iterator[_Cell]:
             open_containers.append(first)
             keys.append("")
             after_colon = False
-            if len(keys) == 3 and keys[0] == "cells" and first == "{":
-                cell = _Cell("", [])
+            if len(keys) == depth and keys[:-1] == path and first == "{":
+                cell = _Cell()
         elif first in "}]":
-            if len(keys) == 3 and keys[0] == "cells" and first == "}":
+            if len(keys) == depth and keys[:-1] == path and first == "}":
                 yield cell
             open_containers.pop()
             keys.pop()
@@ -142,11 +163,14 @@ def _cells(source: str) -> Iterator[_Cell]:
         elif first == '"':
             if open_containers and open_containers[-1] == "{" and not after_colon:
                 keys[-1] = cast("str", json.loads(token))
-            elif keys[0] == "cells" and len(keys) in (3, 4):
-                if keys[2] == "source":
+            elif depth <= len(keys) <= depth + 1 and keys[: depth - 1] == path:
+                key = keys[depth - 1]
+                if key == "source" or (key == "input" and depth > 3):
                     cell.parts.append((found.start() + 1, found.end() - 1))
-                elif keys[2] == "cell_type" and len(keys) == 3:
-                    cell = cell._replace(kind=token[1:-1])
+                elif key == "cell_type" and len(keys) == depth:
+                    cell.kind = token[1:-1]
+        elif len(keys) == depth and keys[:-1] == path and keys[-1] == "level":
+            cell.level = int(token) if token in _LEVELS else 6
 
 
 def _unescape(source: str, start: int, end: int, here: int, segments: list[Segment]) -> str:

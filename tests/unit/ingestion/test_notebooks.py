@@ -67,7 +67,7 @@ def test_chunks_are_slices_of_the_file_and_embedded_unescaped(
 
 @pytest.mark.parametrize(
     ("source", "line"),
-    [('{\n"cells": [}', 2), ("[]", 1), ('{"nbformat": 3, "worksheets": []}', 1)],
+    [('{\n"cells": [}', 2), ("[]", 1), ('{"nbformat": 2, "worksheets": []}', 1)],
 )
 def test_other_files_are_rejected_with_their_line(source: str, line: int) -> None:
     with pytest.raises(PageRejected) as caught:
@@ -87,6 +87,53 @@ def test_lone_surrogates_do_no_harm() -> None:
     )
     made = split(source)
     assert made.embedded == ("A\nSome broken \ufffd text here.",)
+
+
+OLD: dict[str, Any] = {
+    "metadata": {"name": ""},
+    "nbformat": 3,
+    "nbformat_minor": 0,
+    "worksheets": [
+        {
+            "cells": [
+                {"cell_type": "heading", "level": 1, "metadata": {}, "source": ["Robots"]},
+                {"cell_type": "markdown", "metadata": {}, "source": ["Robots *move* by motors."]},
+                {"cell_type": "heading", "level": 2, "metadata": {}, "source": ["Driving them"]},
+                {
+                    "cell_type": "code",
+                    "collapsed": False,
+                    "input": ["speed = 1\n", 'print("OK")'],
+                    "language": "python",
+                    "metadata": {},
+                    "outputs": [{"output_type": "stream", "stream": "stdout", "text": ["OUT\n"]}],
+                    "prompt_number": 1,
+                },
+            ],
+            "metadata": {},
+        }
+    ],
+}
+
+
+def test_notebooks_of_format_3_are_read() -> None:
+    source = json.dumps(OLD, indent=1)
+    made = split(source)
+    assert check_chunks(made.chunks, {"a.ipynb": source}) == []
+    assert made.embedded == (
+        "Robots\nRobots move by motors.",
+        'Robots > Driving them\npython\nspeed = 1\nprint("OK")',
+    )
+    assert made.chunks[1].source_url == "/a.html#driving-them"
+
+
+def test_nbformat_reads_the_same_cells_of_format_3() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    source = json.dumps(OLD)
+    cells = nbformat.reads(source, 4).cells
+    page = read_page(BOOK, "a.ipynb", source.encode())
+    assert isinstance(page, Page)
+    expected = "\n\n".join(cell.source.lstrip("# ") for cell in cells)
+    assert page.text.rstrip() == expected.rstrip()
 
 
 def test_nbformat_reads_the_same_cells() -> None:
