@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -27,6 +28,34 @@ ATOMS = [
     *(":::note\n", "!!! note\n", "<pre>\n", "<T\n", '<T a="\n', "export const a = [\n\n"),
     *("import {\n", "{/*", "A. ", "e.g. ", "?!", "\rx", "\u2028x", "\ue0001\ue001", "    x\n"),
 ]
+DOUBLED = [
+    *ATOMS,
+    *(
+        "```\n",
+        "~~~\n",
+        "````\n```\n",
+        "- ```\n",
+        "> - > x\n",
+        "|a|b|c\n",
+        "<b>",
+        "<b a='",
+        "<A b={{\n",
+    ),
+    *(
+        "{a}",
+        "[a]: b\n",
+        "[a][b]",
+        "![a](b) ",
+        "[a](b(c) ",
+        "__a_",
+        "~~a",
+        "***a**",
+        "&amp;",
+        "$a$",
+    ),
+    *("\t- a\n", "a\n\n", "a b c. ", "/// note\n", "::: x [y\n", "---\na: b\n---\n", "<script>\n"),
+    *("<details>\n<summary>", "<T x={`\n", "> [!NOTE]\n", "## [a](\n", "## `a\n", "1. 1. 1. "),
+]
 PAGES = {
     **{repr(atom): atom * (SIZE // len(atom)) for atom in ATOMS},
     "nested list": "\n".join(" " * (2 * n) + "- x" for n in range(440)),
@@ -49,6 +78,28 @@ def test_hostile_markdown_is_split_in_linear_time(name: str) -> None:
         assert time.thread_time() - begin < SECONDS
         assert check_chunks(made.chunks, {file: text}) == []
         assert max((len(chunk.text) for chunk in made.chunks), default=0) < 20_000
+
+
+@pytest.mark.parametrize("atom", DOUBLED)
+def test_twice_the_page_takes_at_most_twice_the_steps(atom: str) -> None:
+    def steps(size: int) -> int:
+        data = (atom * (size // len(atom))).encode()
+        count = 0
+
+        def count_call(_frame: object, event: str, _argument: object) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        sys.setprofile(count_call)
+        try:
+            page = read_page(BOOK, "a.mdx", data)
+            assert isinstance(page, Page)
+            chunk_page(BOOK, page, max_tokens=256, count_tokens=estimate, identity=LessonKeys())
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert steps(SIZE) < 2.5 * steps(SIZE // 2)
 
 
 def test_hostile_restructured_text_and_plain_text() -> None:
