@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from dataclasses import dataclass
 from typing import Any
 
+from quire.index.finds import Finds
 from quire.models import NAMESPACE, Chunk
 
 
@@ -46,3 +48,14 @@ def make_chunk(text: str = "Some text of a page.", **fields: Any) -> Chunk:
         "char_count": len(text),
     }
     return Chunk(**{**defaults, **fields})
+
+
+@dataclass
+class All:
+    """A ranking that takes every find, in the order in which it comes."""
+
+    finds: Finds
+
+    @property
+    def rows(self) -> range:
+        return range(len(self.finds))

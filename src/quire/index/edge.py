@@ -44,7 +44,7 @@ from quire.models import Chunk, Filters
 
 if TYPE_CHECKING:
     from quire.index.generation import Generation
-    from quire.index.shard import ChunkCache
+    from quire.index.shard import Memory
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class EdgeIndex:
         *,
         lock: BaseFileLock,
         threads: ThreadPoolExecutor,
-        cache: ChunkCache,
+        memory: Memory,
         gate: WriteGate,
     ) -> None:
         """Used by `open` and `begin_rebuild`; the lock on the root is already held."""
@@ -72,7 +72,7 @@ class EdgeIndex:
         self._collection = collection
         self._lock = lock
         self._threads = threads
-        self._cache = cache
+        self._memory = memory
         self._gate = gate
         self._generation: Generation | None = None
         self._schema = SCHEMA_VERSION
@@ -89,7 +89,7 @@ class EdgeIndex:
             raise ConfigurationError(
                 f"QDRANT_COLLECTION_NAME={collection!r}: use letters, digits, '-' and '_'"
             )
-        from quire.index.shard import ChunkCache
+        from quire.index.shard import Memory
 
         lock = await asyncio.to_thread(lock_folder, root)
         threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="quire-index")
@@ -98,7 +98,7 @@ class EdgeIndex:
             collection,
             lock=lock,
             threads=threads,
-            cache=ChunkCache(),
+            memory=Memory(),
             gate=WriteGate(root),
         )
         try:
@@ -277,7 +277,7 @@ class EdgeIndex:
             self._collection,
             lock=self._lock,
             threads=self._threads,
-            cache=self._cache,
+            memory=self._memory,
             gate=self._gate,
         )
         rebuilt._generation = await self._blocking(self._new_generation, embedder)
@@ -395,13 +395,13 @@ class EdgeIndex:
         if alias is not None and current is not None:
             embedder = EmbedderInfo(alias["embedder"]["name"], alias["embedder"]["dimension"])
             self._schema = int(alias["schema"])
-            self._generation = Generation(self._folder(current), embedder, self._cache, self._gate)
+            self._generation = Generation(self._folder(current), embedder, self._memory, self._gate)
 
     def _new_generation(self, embedder: EmbedderInfo) -> Generation:
         from quire.index.generation import Generation
 
         number = max(self._numbers(), default=0) + 1
-        return Generation(self._folder(number), embedder, self._cache, self._gate)
+        return Generation(self._folder(number), embedder, self._memory, self._gate)
 
     def _read_alias(self) -> dict[str, Any] | None:
         try:

@@ -6,7 +6,7 @@ hands it the numbers, and decodes only what the ranking chose.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, TypeVar
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quire.index.lexical import term_id, terms
-from quire.index.port import Candidates, Hit, Index, SparseVector
-from quire.models import Chunk, Filters
+from quire.index.port import Candidates, Hit, Index, SparseVector, Terms
+from quire.models import Filters
 
 _CONDITION = 1e-4
 """Terms that occur only together can't be told apart: they share what they are worth."""
@@ -82,13 +82,35 @@ C = TypeVar("C", bound=Choice)
 Choose = Callable[[Finds], C]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """What finds are made of: all that a ranking asks of a chunk, and not its text."""
+
+    id: str
+    dense: NDArray[np.float32]
+    terms: Terms
+    headings: frozenset[int]
+    """The terms of the page's title and of the headings above the chunk."""
+    section: frozenset[int]
+    """The terms of the chunk's own heading."""
+    page: str
+    text: str
+    """The hash of its text."""
+
+
 def choose_from(
     found: Candidates, question: Question, choose: Choose[C]
 ) -> tuple[C, tuple[Hit, ...]]:
     """The choice among decoded hits, and what was chosen."""
-    finds, hits = columns(found, question)
+    hits = {hit.chunk.id: hit for hit in (*found.bm25, *found.dense)}
+    finds, ids = columns(
+        [hit.chunk.id for hit in found.dense],
+        {hit.chunk.id: hit.score for hit in found.bm25},
+        {chunk_id: _row(hit) for chunk_id, hit in hits.items()},
+        question,
+    )
     choice = choose(finds)
-    return choice, tuple(hits[row] for row in choice.rows)
+    return choice, tuple(hits[ids[row]] for row in choice.rows)
 
 
 async def search_and_choose(
@@ -112,43 +134,35 @@ async def search_and_choose(
     return choose_from(found, question, choose)
 
 
-def columns(found: Candidates, question: Question) -> tuple[Finds, list[Hit]]:
-    """The columns of decoded hits.
+def columns(
+    dense: Sequence[str], bm25: Mapping[str, float], rows: Mapping[str, Row], question: Question
+) -> tuple[Finds, list[str]]:
+    """The finds of both searches (best first, `bm25` with its scores), and their ids.
 
     A store multiplies by the IDF of the book and doesn't tell it. But it tells the scores of its
     hits, which are sums over the terms they hold: with the hits' own term weights the IDF
     follows by least squares (within a hundredth on nine corpora). So the chunks that only the
     dense search found have a BM25 score too, and a rare word counts more than a common one.
     """
-    hits = _unique(found)
-    weights = _weights(question.ids, hits)
-    scores = {hit.chunk.id: hit.score for hit in found.bm25}
-    known = np.array([scores.get(hit.chunk.id, np.nan) for hit in hits], dtype=np.float64)
+    ids = list(dict.fromkeys((*dense, *bm25)))
+    found = [rows[each] for each in ids]
+    weights = _weights(question.ids, found)
+    known = np.array([bm25.get(each, np.nan) for each in ids], dtype=np.float64)
     scored = ~np.isnan(known)
     idf = _idf(weights[scored], known[scored])
-    vectors = [_vector(hit) for hit in hits]
-    cosine = np.stack(vectors) @ question.dense if hits else np.zeros(0)
-    return Finds(
+    cosine = np.stack([row.dense for row in found]) @ question.dense if found else np.zeros(0)
+    finds = Finds(
         cosine=cosine.astype(np.float64),
         bm25=np.where(scored, known, weights @ idf),
         weights=weights,
         idf=idf,
-        headings=_named(question.ids, [heading_ids(hit.chunk) for hit in hits]),
-        section=_named(question.ids, [section_ids(hit.chunk) for hit in hits]),
-        page=_numbered([hit.chunk.parent_doc_id for hit in hits]),
-        twin=_numbered([hit.chunk.content_hash for hit in hits]),
-        nearest=len(found.dense),
-    ), hits
-
-
-def heading_ids(chunk: Chunk) -> frozenset[int]:
-    """The terms of the page's title and of the headings above the chunk."""
-    return ids_of((chunk.page_title, *chunk.section_path))
-
-
-def section_ids(chunk: Chunk) -> frozenset[int]:
-    """The terms of the chunk's own heading."""
-    return ids_of((chunk.section_title or chunk.page_title,))
+        headings=_named(question.ids, [row.headings for row in found]),
+        section=_named(question.ids, [row.section for row in found]),
+        page=_numbered([row.page for row in found]),
+        twin=_numbered([row.text for row in found]),
+        nearest=len(dense),
+    )
+    return finds, ids
 
 
 @lru_cache(maxsize=32768)
@@ -157,17 +171,18 @@ def ids_of(titles: tuple[str, ...]) -> frozenset[int]:
     return frozenset(term_id(term) for term in terms(" ".join(titles)))
 
 
-def _unique(found: Candidates) -> list[Hit]:
-    """Each hit once; those found densely first."""
-    hits: dict[str, Hit] = {}
-    for hit in (*found.dense, *found.bm25):
-        hits.setdefault(hit.chunk.id, hit)
-    return list(hits.values())
-
-
-def _vector(hit: Hit) -> NDArray[np.float32]:
+def _row(hit: Hit) -> Row:
+    chunk = hit.chunk
     assert hit.dense is not None, "ranking needs the vectors of the hits"
-    return hit.dense
+    return Row(
+        id=chunk.id,
+        dense=hit.dense,
+        terms=hit.terms or Terms.of((), ()),
+        headings=ids_of((chunk.page_title, *chunk.section_path)),
+        section=ids_of((chunk.section_title or chunk.page_title,)),
+        page=chunk.parent_doc_id,
+        text=chunk.content_hash,
+    )
 
 
 def _numbered(keys: Sequence[str]) -> NDArray[np.int64]:
@@ -184,21 +199,19 @@ def _named(ids: NDArray[np.uint32], titles: Sequence[frozenset[int]]) -> NDArray
     return named
 
 
-def _weights(ids: NDArray[np.uint32], hits: Sequence[Hit]) -> NDArray[np.float64]:
-    """The hits' weights of the asked terms: a row per hit, a column per term."""
-    found = np.zeros((len(hits), len(ids)))
-    if not len(ids) or not hits:
-        return found
+def _weights(ids: NDArray[np.uint32], found: Sequence[Row]) -> NDArray[np.float64]:
+    """The finds' weights of the asked terms: a row per find, a column per term."""
+    weights = np.zeros((len(found), len(ids)))
+    if not len(ids) or not found:
+        return weights
     order = np.argsort(ids)
-    held = [hit.terms for hit in hits]
-    sizes = [0 if terms is None else len(terms.ids) for terms in held]
-    all_ids = np.concatenate([terms.ids for terms in held if terms is not None] or [ids[:0]])
-    values = np.concatenate([t.weights for t in held if t is not None] or [np.zeros(0)])
+    all_ids = np.concatenate([row.terms.ids for row in found])
+    values = np.concatenate([row.terms.weights for row in found])
     places = np.searchsorted(ids[order], all_ids).clip(max=len(ids) - 1)
     matches = ids[order][places] == all_ids
-    rows = np.repeat(np.arange(len(hits)), sizes)
-    found[rows[matches], order[places[matches]]] = values[matches]
-    return found
+    rows = np.repeat(np.arange(len(found)), [len(row.terms.ids) for row in found])
+    weights[rows[matches], order[places[matches]]] = values[matches]
+    return weights
 
 
 def _idf(weights: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.float64]:

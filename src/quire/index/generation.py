@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from quire.errors import InvalidRequest
 from quire.index.gate import WriteGate
 from quire.index.port import EmbedderInfo
-from quire.index.shard import READY, ChunkCache, Shard, remove_shard
+from quire.index.shard import READY, Memory, Shard, remove_shard
 
 LONGEST_NAME: Final = 200
 
@@ -33,12 +33,12 @@ class Generation:
     """
 
     def __init__(
-        self, folder: Path, embedder: EmbedderInfo, cache: ChunkCache, gate: WriteGate
+        self, folder: Path, embedder: EmbedderInfo, memory: Memory, gate: WriteGate
     ) -> None:
         """Take the folder as it is; what a crash left half-made in it is removed."""
         self.folder = folder
         self.embedder = embedder
-        self._cache = cache
+        self._memory = memory
         self._gate = gate
         self._lock = threading.RLock()
         self._readers = 0
@@ -75,7 +75,7 @@ class Generation:
             name = folder_name(book_id)
             taken = [int(path.suffix[1:]) for path in self.folder.glob(f"{name}.*")]
             folder = self.folder / f"{name}.{max(taken, default=0) + 1}"
-            self._open[book_id] = Shard.create(folder, self.embedder.dimension, self._cache)
+            self._open[book_id] = Shard.create(folder, self.embedder.dimension, self._memory)
             self._folders[book_id] = folder
 
     def drop(self, book_id: str) -> None:
@@ -127,7 +127,7 @@ class Generation:
         shard = self._open.get(book_id)
         if shard is None and book_id in self._folders:
             with self._gate.write():  # loading replays the log
-                shard = Shard.load(self._folders[book_id], self._cache)
+                shard = Shard.load(self._folders[book_id], self._memory)
             self._open[book_id] = shard
         return shard
 

@@ -22,7 +22,7 @@ import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, cast
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 import qdrant_edge as engine
@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from quire.errors import IndexUnavailable
 from quire.index.conditions import AnyOf, Condition, Match, conditions
-from quire.index.finds import C, Choose, Question, choose_from, ids_of
+from quire.index.finds import C, Choose, Question, Row, columns, ids_of
 from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
 from quire.index.port import Candidates, Hit, Point, SparseVector, Terms
-from quire.index.table import Row, Table, Tables
+from quire.index.table import Table, Tables
 from quire.models import Chunk, Filters
 
 SLICE: Final = 32
@@ -57,6 +57,11 @@ LEAST_FREE: Final = 64_000_000
 room for a page ends the whole process (SIGBUS) instead of failing the write."""
 READY: Final = "ready"
 """The file that says a shard was created to the end; a folder without it holds nothing."""
+
+
+V = TypeVar("V")
+Scored: TypeAlias = list[tuple[uuid.UUID, float]]
+"""Points with their scores, best first."""
 
 
 class EngineErrors:
@@ -85,22 +90,21 @@ class EngineErrors:
             ) from error
 
 
-class ChunkCache:
-    """Decoded chunks (and vectors) of all shards, valid while the engine's version stands.
+class VersionCache(Generic[V]):
+    """What was decoded of the points of all shards, valid while the engine's version stands.
 
     The engine raises a point's version with every write to it, so an entry can't be stale:
     a search returns ids with versions, and only what isn't here is read and decoded.
     """
 
-    def __init__(self, capacity: int = 8192) -> None:
-        self.tables = Tables()
+    def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._entries: dict[tuple[int, uuid.UUID], tuple[int, Hit]] = {}
+        self._entries: dict[tuple[int, uuid.UUID], tuple[int, V]] = {}
         self._lock = threading.Lock()
 
-    def get(self, shard: int, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, Hit]:
+    def get(self, shard: int, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, V]:
         """Those of the points that are here in just this version."""
-        found: dict[uuid.UUID, Hit] = {}
+        found: dict[uuid.UUID, V] = {}
         with self._lock:
             for point_id, version in versions.items():
                 entry = self._entries.get((shard, point_id))
@@ -108,15 +112,24 @@ class ChunkCache:
                     found[point_id] = entry[1]
         return found
 
-    def put(self, shard: int, versions: dict[uuid.UUID, int], hits: dict[uuid.UUID, Hit]) -> None:
+    def put(self, shard: int, versions: dict[uuid.UUID, int], read: dict[uuid.UUID, V]) -> None:
         """Keep these; the oldest entries make room."""
         with self._lock:
-            for point_id, hit in hits.items():
+            for point_id, value in read.items():
                 key = (shard, point_id)
                 self._entries.pop(key, None)
-                self._entries[key] = (versions[point_id], hit)
+                self._entries[key] = (versions[point_id], value)
             while len(self._entries) > self._capacity:
                 del self._entries[next(iter(self._entries))]
+
+
+class Memory:
+    """What all shards of a store keep in memory: decoded chunks, rows, and tables."""
+
+    def __init__(self, capacity: int = 8192) -> None:
+        self.hits = VersionCache[Hit](capacity)
+        self.rows = VersionCache[Row](capacity)
+        self.tables = Tables()
 
 
 class Shard:
@@ -124,10 +137,10 @@ class Shard:
 
     _keys = itertools.count()
 
-    def __init__(self, folder: Path, store: engine.EdgeShard, cache: ChunkCache) -> None:
+    def __init__(self, folder: Path, store: engine.EdgeShard, memory: Memory) -> None:
         self.folder = folder
         self._store = store
-        self._cache = cache
+        self._memory = memory
         self._key = next(Shard._keys)
         self._unflushed = 0
         self._dirty = False
@@ -135,7 +148,7 @@ class Shard:
         self._written_at = -QUIET_S
 
     @classmethod
-    def create(cls, folder: Path, dimension: int, cache: ChunkCache) -> Shard:
+    def create(cls, folder: Path, dimension: int, memory: Memory) -> Shard:
         """A new empty shard; a crash half-way leaves a folder without its `READY` file."""
         config = engine.EdgeConfig(
             vectors={
@@ -158,13 +171,13 @@ class Shard:
             (folder / READY).touch()
             sync_folder(folder)
             sync_folder(folder.parent)
-        return cls(folder, store, cache)
+        return cls(folder, store, memory)
 
     @classmethod
-    def load(cls, folder: Path, cache: ChunkCache) -> Shard:
+    def load(cls, folder: Path, memory: Memory) -> Shard:
         """An existing shard, with what its log holds."""
         with EngineErrors(f"open {folder}"):
-            return cls(folder, engine.EdgeShard.load(str(folder)), cache)
+            return cls(folder, engine.EdgeShard.load(str(folder)), memory)
 
     # writing
 
@@ -220,14 +233,14 @@ class Shard:
 
     def close(self) -> None:
         """Flush and free the files."""
-        self._cache.tables.drop(self._key)
+        self._memory.tables.drop(self._key)
         self.flush()
         with EngineErrors("close"):
             self._store.close()
 
     def destroy(self) -> None:
         """Close and remove the folder; a crash half-way leaves one that is no longer `READY`."""
-        self._cache.tables.drop(self._key)
+        self._memory.tables.drop(self._key)
         with EngineErrors("close"):
             self._store.close()
         remove_shard(self.folder)
@@ -282,26 +295,10 @@ class Shard:
         faster from some 20,000 chunks on, but building it stops every read of the process
         (150 s for 50,000 chunks on two cores).
         """
-        narrowed = engine_filter(filters)
-        queries: list[engine.Query] = []
-        if dense is not None:
-            queries.append(engine.Query.Nearest(cast(list[float], dense.tolist()), DENSE))
-        if bm25 is not None and bm25.indices:
-            terms = engine.SparseVector(list(bm25.indices), list(bm25.values))
-            queries.append(engine.Query.Nearest(terms, BM25))
-        if not queries:
-            return Candidates((), ())
-        batch = [
-            engine.QueryRequest(limit, query=query, filter=narrowed, with_payload=False)
-            for query in queries
-        ]
-        with EngineErrors("search"):
-            found = self._store.query_batch(engine.QueryBatchRequest(batch))
-        rankings = [_ranking(points) for points in found]
-        versions = {point.id: point.version for points in found for point in points}
-        known = self._hits(cast(dict[uuid.UUID, int], versions), with_vectors=with_vectors)
+        rankings, versions = self._query(dense, bm25, filters, limit)
+        known = self._hits(versions, with_vectors=with_vectors)
         lists = [_hits(ranking, known, with_vectors=with_vectors) for ranking in rankings]
-        dense_hits = lists.pop(0) if dense is not None else ()
+        dense_hits = lists.pop(0) if dense is not None and lists else ()
         return Candidates(dense_hits, lists.pop(0) if lists else ())
 
     def find(
@@ -311,25 +308,38 @@ class Shard:
 
         By the book's table if it has one, else by the engine; the finds are the same.
         """
-        table = None if filters != Filters() else self._cache.tables.get(self._key)
+        table = None if filters != Filters() else self._memory.tables.get(self._key)
         if table is not None:
             finds, places = table.find(question, limit)
             choice = choose(finds)
             hits = self._decoded(table, [int(places[row]) for row in choice.rows])
             if hits is not None:
                 return choice, hits
-        found = self.search(question.dense, question.bm25, filters, limit, with_vectors=True)
-        return choose_from(found, question, choose)
+        rankings, versions = self._query(question.dense, question.bm25, filters, limit)
+        rows = self._rows(versions)
+        near, *worded = [[(i, s) for i, s in ranking if i in rows] for ranking in rankings]
+        finds, ids = columns(
+            [str(point_id) for point_id, _ in near],
+            {str(point_id): score for ranking in worded for point_id, score in ranking},
+            {row.id: row for row in rows.values()},
+            question,
+        )
+        choice = choose(finds)
+        chosen = [uuid.UUID(ids[row]) for row in choice.rows]
+        known = self._hits({each: versions[each] for each in chosen}, with_vectors=True)
+        if len(known) < len(chosen):  # deleted since it was found: the next search won't find it
+            return self.find(question, filters, limit, choose)
+        return choice, tuple(known[point_id] for point_id in chosen)
 
     def wants_table(self) -> bool:
         """Whether a table would help the next search and would stay for a while."""
         quiet = time.monotonic() - self._written_at >= QUIET_S
-        return quiet and self._cache.tables.get(self._key) is None
+        return quiet and self._memory.tables.get(self._key) is None
 
     def read_table(self, go_on: Callable[[], bool] = lambda: True) -> None:
         """Read the book's table, unless it is too large, written to meanwhile, or stopped."""
         writes, rows, after = self._writes, list[Row](), None
-        if not self._cache.tables.fits(self.count(Filters())):
+        if not self._memory.tables.fits(self.count(Filters())):
             return
         while go_on() and writes == self._writes:
             request = engine.ScrollRequest(
@@ -343,9 +353,9 @@ class Shard:
         else:
             return
         table = Table(rows)
-        self._cache.tables.put(self._key, table)
+        self._memory.tables.put(self._key, table)
         if writes != self._writes:
-            self._cache.tables.drop(self._key)
+            self._memory.tables.drop(self._key)
 
     # inside
 
@@ -370,7 +380,45 @@ class Shard:
         finally:
             self._writes += 1
             self._written_at = time.monotonic()
-            self._cache.tables.drop(self._key)
+            self._memory.tables.drop(self._key)
+
+    def _query(
+        self,
+        dense: NDArray[np.float32] | None,
+        bm25: SparseVector | None,
+        filters: Filters,
+        limit: int,
+    ) -> tuple[list[Scored], dict[uuid.UUID, int]]:
+        """Both searches as one engine batch: a ranking for each, and the points' versions."""
+        narrowed = engine_filter(filters)
+        queries: list[engine.Query] = []
+        if dense is not None:
+            queries.append(engine.Query.Nearest(cast(list[float], dense.tolist()), DENSE))
+        if bm25 is not None and bm25.indices:
+            terms = engine.SparseVector(list(bm25.indices), list(bm25.values))
+            queries.append(engine.Query.Nearest(terms, BM25))
+        if not queries:
+            return [], {}
+        batch = [
+            engine.QueryRequest(limit, query=query, filter=narrowed, with_payload=False)
+            for query in queries
+        ]
+        with EngineErrors("search"):
+            found = self._store.query_batch(engine.QueryBatchRequest(batch))
+        versions = {cast(uuid.UUID, point.id): point.version for part in found for point in part}
+        return [_ranking(points) for points in found], versions
+
+    def _rows(self, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, Row]:
+        """What a ranking asks of each point; one deleted since it was found is left out."""
+        rows = self._memory.rows.get(self._key, versions)
+        missing: list[engine.PointId] = [each for each in versions if each not in rows]
+        if missing:
+            with EngineErrors("search"):
+                records = self._store.retrieve(missing, TABLE_FIELDS, True)
+            read = {cast(uuid.UUID, record.id): _row(record) for record in records}
+            self._memory.rows.put(self._key, versions, read)
+            rows |= read
+        return rows
 
     def _retrieve(
         self, ids: Iterable[str], *, with_payload: bool = False, with_vector: bool = False
@@ -381,7 +429,7 @@ class Shard:
 
     def _hits(self, versions: dict[uuid.UUID, int], *, with_vectors: bool) -> dict[uuid.UUID, Hit]:
         """Chunk (and vector) of each point, as a hit without its score."""
-        hits = self._cache.get(self._key, versions)
+        hits = self._memory.hits.get(self._key, versions)
         missing: list[engine.PointId] = [
             point_id
             for point_id in versions
@@ -395,7 +443,7 @@ class Shard:
             cast(uuid.UUID, record.id): _hit(record, with_vectors=with_vectors)
             for record in records
         }
-        self._cache.put(self._key, versions, read)
+        self._memory.hits.put(self._key, versions, read)
         return hits | read
 
 
@@ -450,15 +498,13 @@ def _condition(condition: Condition) -> engine.FieldCondition | engine.Filter:
     )
 
 
-def _ranking(points: Sequence[engine.ScoredPoint]) -> list[tuple[uuid.UUID, float]]:
+def _ranking(points: Sequence[engine.ScoredPoint]) -> Scored:
     """Best first; equal scores in the order of the ids, so that a search repeats exactly."""
     pairs = [(cast(uuid.UUID, point.id), point.score) for point in points]
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _hits(
-    ranking: Sequence[tuple[uuid.UUID, float]], known: dict[uuid.UUID, Hit], *, with_vectors: bool
-) -> tuple[Hit, ...]:
+def _hits(ranking: Scored, known: dict[uuid.UUID, Hit], *, with_vectors: bool) -> tuple[Hit, ...]:
     """The scored hits; a point deleted since the search is left out."""
     return tuple(
         Hit(hit.chunk, score, hit.dense, hit.terms) if with_vectors else Hit(hit.chunk, score)
@@ -490,8 +536,7 @@ def _row(record: engine.Record) -> Row:
     return Row(
         id=str(record.id),
         dense=np.asarray(vectors[DENSE], dtype=np.float32),
-        terms=held.ids,
-        weights=held.weights,
+        terms=held,
         headings=ids_of((payload["page_title"], *payload["section_path"])),
         section=ids_of((payload["section_title"] or payload["page_title"],)),
         page=payload["parent_doc_id"],

@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quire.index.finds import Finds, Question
+from quire.index.finds import Finds, Question, Row
 from quire.index.port import Hit
 
 MOST_ROWS: Final = 131_072
@@ -27,21 +26,6 @@ MOST_HITS: Final = 4096
 
 
 Posting: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32] | float]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Row:
-    """What a table keeps of a chunk."""
-
-    id: str
-    dense: NDArray[np.float32]
-    terms: NDArray[np.uint32]
-    weights: NDArray[np.float32]
-    headings: frozenset[int]
-    section: frozenset[int]
-    page: str
-    text: str
-    """The hash of its text."""
 
 
 class Postings:
@@ -82,11 +66,11 @@ class Table:
         kept = list(rows)
         self.ids = [row.id for row in kept]
         self._dense = np.stack([row.dense for row in kept])
-        sizes = [len(row.terms) for row in kept]
+        sizes = [len(row.terms.ids) for row in kept]
         self._words = Postings(
-            np.concatenate([row.terms for row in kept]),
+            np.concatenate([row.terms.ids for row in kept]),
             np.repeat(np.arange(len(kept), dtype=np.int32), sizes),
-            np.concatenate([row.weights for row in kept]),
+            np.concatenate([row.terms.weights for row in kept]),
         )
         self._headings = Postings.of_sets([row.headings for row in kept])
         self._section = Postings.of_sets([row.section for row in kept])

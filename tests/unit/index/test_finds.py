@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quire.index.finds import Question, choose_from, columns
+from quire.index.finds import Question, choose_from
 from quire.index.lexical import Bm25
 from quire.index.port import Candidates, Hit, Terms
-from tests.chunks import make_chunk
+from tests.chunks import All, make_chunk
 
 BOOK = [
     "The robot arm moves",
@@ -52,7 +52,7 @@ def _question(text: str) -> Question:
 def test_the_scores_of_the_hits_tell_what_a_term_is_worth() -> None:
     found = Candidates(dense=(), bm25=tuple(hit for hit in _hits("robot encoder") if hit.score > 0))
     question = _question("robot encoder")
-    finds, _ = columns(found, question)
+    finds = choose_from(found, question, All)[0].finds
     idf = dict(zip(question.terms, finds.idf, strict=True))
     assert idf["encod"] == pytest.approx(math.log(1 + 5.5 / 1.5), abs=1e-4)
     assert idf["robot"] == pytest.approx(math.log(1 + 3.5 / 3.5), abs=1e-4)
@@ -65,8 +65,9 @@ def test_a_chunk_that_only_the_dense_search_found_has_its_bm25_score() -> None:
     found = Candidates(
         dense=tuple(hits), bm25=tuple(h for h in hits if h.score > 0 and h is not held_back)
     )
-    finds, unique = columns(found, _question(query))
-    assert unique == hits
+    choice, unique = choose_from(found, _question(query), All)
+    assert list(unique) == hits
+    finds = choice.finds
     assert finds.bm25 == pytest.approx([hit.score for hit in hits], abs=1e-4)
     assert (finds.weights[1] > 0).tolist() == [True, False]
     assert finds.cosine == pytest.approx([1.4] * len(hits))
@@ -77,7 +78,7 @@ def test_without_lexical_hits_or_terms_nothing_is_worth_anything() -> None:
     hits = _hits("robot")
     for query in ("robot", "of the"):
         question = _question(query)
-        finds, _ = columns(Candidates(dense=tuple(hits), bm25=()), question)
+        finds = choose_from(Candidates(dense=tuple(hits), bm25=()), question, All)[0].finds
         assert not finds.bm25.any()
         assert not finds.idf.any()
         assert finds.weights.shape == (len(hits), len(question.terms))
@@ -92,7 +93,7 @@ def test_headings_pages_and_equal_texts_are_told() -> None:
         hit(1, parent_doc_id="b", content_hash="x", page_title="Arms", section_path=("Robot",)),
         hit(2, parent_doc_id="a", content_hash="y", page_title="Wheels", section_title=None),
     )
-    finds, _ = columns(Candidates(hits, ()), _question("robot arm"))
+    finds = choose_from(Candidates(hits, ()), _question("robot arm"), All)[0].finds
     assert finds.headings.tolist() == [[True, False], [True, True], [False, False]]
     assert finds.section.tolist() == [[False, True], [False, True], [False, False]]
     assert finds.page.tolist() == [0, 1, 0]

@@ -12,7 +12,7 @@ from quire.index import shard as shard_module
 from quire.index.edge import EdgeIndex
 from quire.index.finds import Finds, Question
 from quire.index.port import Hit
-from quire.index.shard import ChunkCache, Shard
+from quire.index.shard import Memory, Shard
 from quire.index.table import Tables, best
 from quire.models import Filters
 from tests.contract.index_suite import (
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def book(folder: Path) -> Iterator[Shard]:
     """Eighty chunks, more than one slice of a table."""
-    shard = Shard.create(folder / "robots.1", DIMENSION, ChunkCache())
+    shard = Shard.create(folder / "robots.1", DIMENSION, Memory())
     shard.upsert([make_point(n, f"Passage {n}: the {WORDS[n % 5]}.") for n in range(80)])
     yield shard
     shard.close()
@@ -121,7 +121,7 @@ def test_the_engine_answers_a_search_with_filters(book: Shard) -> None:
 def test_tables_keep_to_their_limit_and_those_searched_last_stay(book: Shard) -> None:
     book.read_table()
     tables = Tables(rows=170)
-    table = book._cache.tables.get(book._key)
+    table = book._memory.tables.get(book._key)
     assert table is not None
     tables.put(1, table)
     tables.put(2, table)
@@ -147,11 +147,11 @@ async def test_the_index_reads_a_table_when_a_book_is_searched(folder: Path) -> 
         await index.upsert([make_point(n) for n in range(40)])
         first = await index.find("robots", QUESTION, limit=5, choose=First)
         await index.settled()
-        assert len(index._cache.tables._tables) == 1
+        assert len(index._memory.tables._tables) == 1
         second = await index.find("robots", QUESTION, limit=5, choose=First)
         assert [hit.chunk for hit in second[1]] == [hit.chunk for hit in first[1]]
         await index.delete_book("robots")
-        assert not index._cache.tables._tables
+        assert not index._memory.tables._tables
         assert (await index.find("robots", QUESTION, limit=5, choose=First))[1] == ()
     finally:
         await index.close()

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from quire.index.finds import Question, columns
+from quire.index.finds import Question, choose_from
 from quire.index.lexical import Bm25
 from quire.index.port import Candidates, Hit, Terms
 from quire.retrieval.spelling import respell, slips, strange_words
-from tests.chunks import make_chunk
+from tests.chunks import All, make_chunk
 
 BOOK = (
     "An actor publishes its state to every subscriber.",
@@ -23,7 +23,7 @@ def put_right(query: str, texts: tuple[str, ...] = BOOK) -> str | None:
         for v in [Bm25().document(text)]
     ]
     question = Question.of(query, np.ones(2, dtype=np.float32))
-    finds, _ = columns(Candidates(dense=tuple(hits), bm25=()), question)
+    finds = choose_from(Candidates(tuple(hits), ()), question, All)[0].finds
     return respell(query, strange_words(query, question, finds), texts)
 
 
@@ -60,5 +60,5 @@ def test_slips_are_one_letter_away_and_never_the_word_itself() -> None:
 def test_a_question_of_strange_words_alone_is_no_slip() -> None:
     words = " ".join(f"strange{'abcdefghijklmnop'[n]}word" for n in range(13))
     question = Question.of(words, np.ones(2, dtype=np.float32))
-    finds, _ = columns(Candidates((), ()), question)
+    finds = choose_from(Candidates((), ()), question, All)[0].finds
     assert strange_words(words, question, finds) == frozenset()
