@@ -20,6 +20,8 @@ _CONTAINER = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _ITEM = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _MAYBE_NESTED = re.compile(r"(?:^|[>*+.)-])[ \t]*#{1,6}[ \t]", re.MULTILINE)
 _MAX_NESTING = 5
+MAX_TITLE = 300
+"""Characters of a title; it stands in every chunk below its heading."""
 _ASCII_REMOVED = re.compile(r"[^A-Za-z0-9_ -]")
 _LETTER_SYMBOLS = (("\u24b6", "\u24e9"), ("🄰", "🅉"), ("🅐", "🅩"), ("🅰", "🆉"))
 _NUMBERED = re.compile(r"(.*)_(\d{1,9})\Z", re.DOTALL)
@@ -27,7 +29,7 @@ _VITEPRESS_SPECIAL = re.compile(r"[\ufeff\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”
 
 
 class Anchored(NamedTuple):
-    """A heading's plain text and its anchor ('' when the site gives it none)."""
+    """A heading's plain text, cut to `MAX_TITLE`, and its anchor ('' if the site gives it none)."""
 
     title: str
     anchor: str
@@ -49,7 +51,8 @@ def anchors(
             title, explicit = (raw, "") if restructured else split_explicit(raw)
             anchor = style(title, explicit)
             hidden = block.level == 1 and layout in ("docusaurus", "plain") and not explicit
-            found[index] = Anchored(" ".join(title.split()), "" if hidden else anchor)
+            said = " ".join(title.split())[:MAX_TITLE].rstrip()
+            found[index] = Anchored(said, "" if hidden else anchor)
         elif block.kind in ("quote", "item") and not restructured:
             if text.find("# ", block.start, block.end) < 0:
                 continue

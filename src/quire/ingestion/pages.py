@@ -11,7 +11,7 @@ from typing import Any, Literal
 from quire.books import Book, Place, page_address, place_of
 from quire.books.titles import title_from_name
 from quire.errors import PageRejected
-from quire.ingestion.anchors import Anchored, anchors
+from quire.ingestion.anchors import MAX_TITLE, Anchored, anchors
 from quire.ingestion.blocks import Block, bounded, scan
 from quire.ingestion.frontmatter import read_front_matter
 from quire.ingestion.inline import words
@@ -212,7 +212,7 @@ def _title(
     """Front matter, the site's navigation, the first top heading, or the file's name."""
     title = values.get("title")
     if isinstance(title, str | int | float) and str(title).strip():
-        return words(str(title)) or place.stem
+        return words(str(title)[:MAX_TITLE]) or place.stem
     listed = book.page_titles.get(source_file)
     first = next(
         (

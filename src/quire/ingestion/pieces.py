@@ -231,10 +231,11 @@ def statement_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
     Lines that only close a bracket go with what they close.
     """
     lines = line_ranges(text, start, end)
-    bodies = [text[first:last].strip() for first, last in lines]
+    raw = [text[first:last] for first, last in lines]
+    bodies = [line.strip() for line in raw]
     indents = [
-        len(text[first:last]) - len(text[first:last].lstrip()) if body else -1
-        for (first, last), body in zip(lines, bodies, strict=True)
+        len(line) - len(line.lstrip()) if body else -1
+        for line, body in zip(raw, bodies, strict=True)
     ]
     margin = min((indent for indent in indents[1:] if indent >= 0), default=0)
     ranges: list[tuple[int, int]] = []

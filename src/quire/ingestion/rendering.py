@@ -140,7 +140,10 @@ def _fence(text: str, info: str, inline: Inline) -> str:
 
 
 def _undrawn(code: str) -> str:
-    return _RULE.sub(r"\1\2", code) if any(rule in code for rule in _RULES) else code
+    for rule in _RULES:
+        if rule in code:
+            return _RULE.sub(r"\1\2", code)
+    return code
 
 
 def _dedent(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from quire.books import Book
+from quire.ingestion.anchors import MAX_TITLE
 from quire.ingestion.breadcrumbs import Trail
 from quire.ingestion.budget import Budget, letters_weight
 from quire.ingestion.identity import LessonKeys, chunk_ids, parent_id, sha256
@@ -167,7 +168,8 @@ class _Splitter:
         wholes: list[Piece | None] = []
         if section.headed:
             title = self.page.headings[section.first].title
-            wholes.append(self._maker.whole(blocks[0], title))
+            is_cut = len(title) > MAX_TITLE - 10
+            wholes.append(self._maker.whole(blocks[0], None if is_cut else title))
         wholes.extend([self._maker.whole(block) for block in blocks[len(wholes) :]])
         pieces = [piece for piece in wholes if piece is not None]
         length = blocks[-1].end - blocks[0].start

@@ -80,6 +80,17 @@ def test_hostile_markdown_is_split_in_linear_time(name: str) -> None:
         assert max((len(chunk.text) for chunk in made.chunks), default=0) < 20_000
 
 
+def test_a_title_of_many_pages_is_not_repeated_in_every_chunk() -> None:
+    title = "word " * 4_000
+    text = f"{title}\n===\n\n" + "## a\n\nSome words of text here.\n\n" * 200
+    page = read_page(BOOK, "a.md", f"---\ntitle: {title}\n---\n{text}".encode())
+    assert isinstance(page, Page)
+    made = chunk_page(BOOK, page, max_tokens=256, count_tokens=estimate, identity=LessonKeys())
+    assert check_chunks(made.chunks, {"a.md": page.source}) == []
+    assert max(len(chunk.breadcrumb) for chunk in made.chunks) < 700
+    assert sum("word word" in said.partition("\n")[2] for said in made.embedded) > 10
+
+
 @pytest.mark.parametrize("atom", DOUBLED)
 def test_twice_the_page_takes_at_most_twice_the_steps(atom: str) -> None:
     def steps(size: int) -> int:
