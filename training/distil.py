@@ -48,26 +48,21 @@ LONGEST = 330  # of the teacher's tokens in a passage
 ABSENT = -6e4
 
 
-def teacher_side(d: dict, bench, tok_path: Path, workers: int):
-    """The same questions and contexts in the teacher's tokens: (store, data with its spans, lengths); the bench gets a store."""
-    tok = tokenizer(tok_path)
+def teacher_tokens(d: dict, tok_path: Path, workers: int):
+    """The same questions and contexts in the teacher's tokens."""
     contexts = contexts_of(d["pairs"], tok_path, workers, LONGEST)
     contexts += [without(contexts[c], drop) for c, drop in d["cuts"]]
-    ids = question_ids(tok, d["questions"])
+    return question_ids(tokenizer(tok_path), d["questions"]), contexts
+
+
+def teacher_side(d: dict, ids, contexts):
+    """Store, data with the teacher's spans, lengths."""
     base = []
     for b in d["base"]:
         _, s, e = labels(contexts[b[1]], b[9], None)
         base.append((*b[:3], s, e, *b[5:]))
-    store = Store(ids, contexts, DEVICE, BEGIN, END)
-    bench.stores["Teacher"] = Store(
-        question_ids(tok, bench.questions),
-        contexts_of(bench.pairs, tok_path, workers, LONGEST),
-        DEVICE,
-        BEGIN,
-        END,
-    )
     lengths = np.array([len(x) for x in ids]), np.array([len(c["ids"]) for c in contexts])
-    return store, {**d, "base": base}, lengths
+    return Store(ids, contexts, DEVICE, BEGIN, END), {**d, "base": base}, lengths
 
 
 def by_sentence(o: dict) -> tuple[torch.Tensor, torch.Tensor]:
@@ -292,6 +287,9 @@ def main() -> None:
     ap.add_argument(
         "--share", type=float, default=0.65, help="the teacher's, against the first reader"
     )
+    ap.add_argument(
+        "--unmeasured", action="store_true", help="skip the measured sets: check.py later"
+    )
     ap.add_argument("--layers", type=int, default=30, help="of the teacher; fewer for a trial run")
     ap.add_argument("--teacher-lr", type=float, default=3e-4)
     ap.add_argument("--lr", type=float, default=3e-4)
@@ -306,8 +304,21 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     tok_path = args.pack / "tokenizer.json"
     tok = tokenizer(tok_path)
-    bench = evaluate.Bench(json.load(lzma.open(args.pack / "eval.json.xz")), tok_path, args.workers)
+    bench = None
+    if not args.unmeasured:
+        sets = json.load(lzma.open(args.pack / "eval.json.xz"))
+        bench = evaluate.Bench(sets, tok_path, args.workers)
     d = prepare(args.pack, args.workers, args.fraction, edits2=True)
+    awaited(args.gguf)
+    g = Gguf(args.gguf)
+    t_path = args.out / "teacher-tokenizer.json"
+    g.tokenizer().save(str(t_path))
+    t_tok = tokenizer(t_path)
+    t_ids, t_contexts = teacher_tokens(d, t_path, args.workers)
+    if bench:
+        b_ids = question_ids(t_tok, bench.questions)
+        b_contexts = contexts_of(bench.pairs, t_path, args.workers, LONGEST)
+    log("teacher's tokens")
     ids = question_ids(tok, d["questions"])
     torch.backends.cuda.matmul.allow_tf32 = True
     store = Store(ids, d["contexts"], DEVICE)
@@ -317,22 +328,22 @@ def main() -> None:
     vectors = embed_all(body, [c["ids"] for c in d["contexts"][: len(d["passages"])]], DEVICE)
     negs = negatives(d, vectors, embed_all(body, ids, DEVICE))
     log("negatives")
-    bench.place(body, DEVICE)
-    report = {"baseline": bench.baseline()}
-    log(json.dumps(report["baseline"]))
-    awaited(args.gguf)
-    g = Gguf(args.gguf)
-    g.tokenizer().save(str(args.out / "teacher-tokenizer.json"))
-    t_tok = tokenizer(args.out / "teacher-tokenizer.json")
-    t_store, t_data, t_lengths = teacher_side(
-        d, bench, args.out / "teacher-tokenizer.json", args.workers
-    )
-    log("teacher's tokens")
+    t_store, t_data, t_lengths = teacher_side(d, t_ids, t_contexts)
     awaited(args.first)
     first = Reader(0.0).to(DEVICE).eval()
     first.load_state_dict(unpacked(str(args.first)), strict=False)
-    report["first"] = bench.measure(first, ())
-    log("first reader", json.dumps(report["first"]))
+    report = {}
+
+    def measure(name, model, *books):
+        if bench:
+            report[name] = bench.measure(model, *books)
+            log(name, json.dumps(report[name]))
+            (args.out / "metrics.json").write_text(json.dumps(report, indent=1))
+
+    if bench:
+        bench.place(body, DEVICE)
+        bench.stores["Teacher"] = Store(b_ids, b_contexts, DEVICE, BEGIN, END)
+    measure("first", first, ())
 
     made, lengths_c = None, np.array([len(c["ids"]) for c in d["contexts"]])
 
@@ -361,13 +372,11 @@ def main() -> None:
         labelled(t_store),
         args.until[0] - (time.time() - T0),
         args.teacher_lr,
-        ema=0.998,
-        warm=100,
+        ema=0.997,
+        warm=60,
     )
     del start
-    report["teacher"] = bench.measure(teacher, ())
-    log("teacher", json.dumps(report["teacher"]))
-    (args.out / "metrics.json").write_text(json.dumps(report, indent=1))
+    measure("teacher", teacher, ())
     if args.compile:
         for layer in teacher.layers:
             layer.compile(dynamic=True)
@@ -376,7 +385,8 @@ def main() -> None:
     models, begin = (teacher, t_store, first, store), time.time() - T0
     batches = []
     if made:
-        source = made.batches(np.random.default_rng(args.seed + 9), t_lengths[1], 1, args.tokens)
+        rng = np.random.default_rng(args.seed + 9)
+        source = made.batches(rng, t_lengths[1], 1, args.tokens, negatives=2)
         half = begin + 0.45 * (args.until[1] - begin)
         batches += remember(*models, source, half, args.share, made=True)
     source = (b for _, b in stream(plan(2, 3), args.seed + 7, args.tokens, 0))
@@ -395,14 +405,15 @@ def main() -> None:
         taught(store),
         args.until[2] - (time.time() - T0),
         args.lr,
+        ema=0.997,
+        warm=60,
         keep=keep,
     )
     keep(final.state_dict())
-    report["reader"] = bench.measure(final)
-    log("reader", json.dumps(report["reader"]))
-    (args.out / "metrics.json").write_text(json.dumps(report, indent=1))
-    bench.dump(final, args.out / "features.json.xz")
     log("saved")
+    measure("reader", final)
+    if bench:
+        bench.dump(final, args.out / "features.json.xz")
 
 
 if __name__ == "__main__":
