@@ -20,6 +20,7 @@ _CHARACTERS = 32
 _MAX_WHOLE = 6_000
 """Blocks longer than this are cut before they are rendered."""
 _LEADS = (":", "：")
+Range = tuple[int, int]
 _OPENING_LINES: dict[Kind, int] = {"fence": 1, "math": 1, "table": 2}
 _MAX_OPENING = 2_000
 _CODE: frozenset[Kind] = frozenset({"fence", "code", "math"})
@@ -97,7 +98,7 @@ class PieceMaker:
         tag_end = _end_of_tag(text, block) if block.kind == "html" else block.start
         in_lines = block.kind in _LINED
         opening = _opening(text, block)
-        for start, end in self._grouped(self._ranges(block, room), room, in_lines):
+        for start, end in self._grouped(*self._ranges(block, room), room, in_lines):
             part = text[start:end]
             repeated = header if start > block.start else ""
             rendered = "" if end <= tag_end else self._render(block, part, repeated)
@@ -146,27 +147,34 @@ class PieceMaker:
         listed = kind == "item" or self._text[block.start] in " \t"
         return Piece(kind, start, end, rendered, size, opens, closes, listed)
 
-    def _ranges(self, block: Block, room: int) -> list[tuple[int, int]]:
-        """Where a long block may be cut, as ranges that tile it."""
+    def _ranges(self, block: Block, room: int) -> tuple[list[Range], list[int]]:
+        """Where a long block may be cut, as ranges that tile it, and their sizes."""
         text, start, end = self._text, block.start, block.end
         if block.kind in _CODE:
-            ranges: list[tuple[int, int]] = []
+            ranges: list[Range] = []
+            sizes: list[int] = []
             for first, last in statement_ranges(text, start, end):
-                too_long = self._budget.size(text[first:last]) > room
-                ranges.extend(line_ranges(text, first, last) if too_long else [(first, last)])
-            return ranges
+                size = self._budget.size(text[first:last])
+                inner = line_ranges(text, first, last) if size > room else [(first, last)]
+                ranges += inner
+                sizes += self._sizes(inner) if size > room else [size]
+            return ranges, sizes
         if block.kind == "quote":
-            return quoted_ranges(text, start, end)
-        if block.kind in _LINED:
-            return line_ranges(text, start, end)
-        return sentence_ranges(text, start, end)
+            ranges = quoted_ranges(text, start, end)
+        elif block.kind in _LINED:
+            ranges = line_ranges(text, start, end)
+        else:
+            ranges = sentence_ranges(text, start, end)
+        return ranges, self._sizes(ranges)
+
+    def _sizes(self, ranges: list[Range]) -> list[int]:
+        text, size_of = self._text, self._budget.size
+        return [size_of(text[start:end]) for start, end in ranges]
 
     def _grouped(
-        self, ranges: list[tuple[int, int]], room: int, in_lines: bool = False
-    ) -> Iterator[tuple[int, int]]:
+        self, ranges: list[Range], sizes: list[int], room: int, in_lines: bool = False
+    ) -> Iterator[Range]:
         """Neighbouring ranges joined into parts of even size; one that alone is too long is cut."""
-        text, size_of = self._text, self._budget.size
-        sizes = [size_of(text[start:end]) for start, end in ranges]
         share = sum(sizes) / max(1, -(-sum(sizes) // room))
         begin = stop = ranges[0][0]
         held = passed = 0
@@ -178,7 +186,7 @@ class PieceMaker:
                     yield begin, stop
                 *parts, (begin, stop) = self._cut(start, end, room, in_lines)
                 yield from parts
-                held = size_of(text[begin:stop])
+                held = self._budget.size(self._text[begin:stop])
                 goal = passed - held + share
                 continue
             if held and (held + size > room or passed - size / 2 > goal):
@@ -190,13 +198,13 @@ class PieceMaker:
         if stop > begin:
             yield begin, stop
 
-    def _cut(self, start: int, end: int, room: int, in_lines: bool) -> list[tuple[int, int]]:
+    def _cut(self, start: int, end: int, room: int, in_lines: bool) -> list[Range]:
         """A range without structure: a line cut at sentences if it has some, else between words."""
         text = self._text
         if in_lines:
             sentences = sentence_ranges(text, start, end)
             if len(sentences) > 1:
-                return list(self._grouped(sentences, room))
+                return list(self._grouped(sentences, self._sizes(sentences), room))
         return self._budget.cut_ranges(text, start, end, room)
 
 

@@ -90,8 +90,7 @@ class _Splitter:
         self.budget = budget
         self.sections = sections(page)
         self._maker = PieceMaker(page, budget)
-        self._prefixes: dict[int, str] = {}
-        self._prefix_sizes: dict[int, int] = {}
+        self._prefixes: dict[int, tuple[str, int]] = {}
 
     def drafts(self) -> list[_Draft]:
         drafts: list[_Draft] = []
@@ -103,12 +102,7 @@ class _Splitter:
 
     def prefix(self, index: int) -> str:
         """The heading path in front of what is embedded: `page > section > subsection`."""
-        known = self._prefixes.get(index)
-        if known is None:
-            titles = [self.page.title]
-            titles += [title for title in self.sections[index].path if title != titles[0]]
-            known = self._prefixes[index] = self._shortened(titles)
-        return known
+        return self._sized_prefix(index)[0]
 
     def embedded(self, draft: _Draft) -> str:
         """Heading path and words; what was said before is not said twice.
@@ -134,26 +128,31 @@ class _Splitter:
         return self._prefix_size(draft.section) + draft.size
 
     def _prefix_size(self, index: int) -> int:
-        known = self._prefix_sizes.get(index)
+        return self._sized_prefix(index)[1]
+
+    def _sized_prefix(self, index: int) -> tuple[str, int]:
+        known = self._prefixes.get(index)
         if known is None:
-            known = self._prefix_sizes[index] = self.budget.size(self.prefix(index))
+            titles = [self.page.title]
+            titles += [title for title in self.sections[index].path if title != titles[0]]
+            known = self._prefixes[index] = self._shortened(titles)
         return known
 
-    def _shortened(self, titles: list[str]) -> str:
+    def _shortened(self, titles: list[str]) -> tuple[str, int]:
         """A path of at most a third of a chunk: middle titles go first, then long tails."""
         room = self.budget.limit // 3
         path = " > ".join(titles)
-        if len(path) < room:
-            return path
-        while self.budget.size(path) > room and len(titles) > 2:
-            del titles[len(titles) // 2]
-            path = " > ".join(titles)
-        while self.budget.size(path) > room and len(path) > 20:
-            titles = [title[: max(8, len(title) * 2 // 3)] for title in titles]
+        size = self.budget.size(path)
+        while size > room and len(path) >= room and len(path) > 20:
+            if len(titles) > 2:
+                del titles[len(titles) // 2]
+            else:
+                titles = [title[: max(8, len(title) * 2 // 3)] for title in titles]
             path, previous = " > ".join(titles), path
             if path == previous:
                 break
-        return path
+            size = self.budget.size(path)
+        return path, size
 
     def _split_section(self, index: int) -> list[_Draft]:
         drafts = self._section_drafts(index)
