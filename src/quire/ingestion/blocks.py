@@ -53,6 +53,9 @@ _ITEM = re.compile(r"([-*+]|\d{1,9}[.)])(?:([ \t]+)|\Z)")
 _DIRECTIVE = re.compile(
     r":{3,}[ \t]*([A-Za-z][\w-]*)?(?:\[([^\]]*)\]|[ \t]+([^{]*))?[ \t]*(?:\{.*)?\Z"
 )
+_MYST = re.compile(r":{3,}\{([A-Za-z][\w-]*)\}[ \t]*(.*)\Z")
+_MYST_OPTION = re.compile(r"[ \t]*:[\w-]+:(?:[ \t]|\r?\Z)")
+_MYST_TITLED = frozenset("admonition dropdown margin sidebar topic tab-item tab-set grid".split())
 _MKDOCS = re.compile(r"(?:!!!|\?\?\?\+?)[ \t]+([A-Za-z][\w -]*?)?(?:[ \t]*\"(.*)\")?[ \t]*\Z")
 _TAB = re.compile(r"===[+!]*[ \t]+\"(.*)\"[ \t]*\Z")
 _SLASHES = re.compile(r"/{3,}(?:[ \t]*([A-Za-z][\w-]*)?[ \t]*(?:\|[ \t]*(.*))?)?\Z")
@@ -248,6 +251,13 @@ class _Scanner:
         return self._add("item", at, self._text_end(at + 1), depth)
 
     def _directive(self, at: int, body: str, indent: int) -> int:
+        if body[0] == ":" and (found := _MYST.match(body)):
+            name, title = found.groups()
+            info = title.strip() if name in _MYST_TITLED else _label(name, title)
+            after = at + 1
+            while after < len(self._lines) and _MYST_OPTION.match(self._lines[after]):
+                after += 1
+            return self._add("admonition", at, after, info=info or " ")
         found = _DIRECTIVE.match(body) if body[0] == ":" else None
         found = found or (_SLASHES.match(body) if body[0] == "/" else None)
         if found:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from quire.ingestion.blocks import Kind, scan
 from quire.ingestion.inline import words
+from quire.ingestion.restructured import restructured_words, scan_restructured
 
 _QUOTE_MARK = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
 _QUOTE_MARKS = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
@@ -35,6 +36,17 @@ _RULES = ("──", "━━", "══", "-----", "=====", "#####", "*****")
 _RULE = re.compile(r"([─━═])\1+|(([-=#*])\3\3)\3{2,}")
 """Lines drawn in code: a frame costs as many tokens as all the words in it."""
 _UNWRAPPED = "mdx-code-block"
+_MYST = re.compile(r"\{([a-z][\w-]*)\}[ \t]*(.*)")
+_OPTIONS = re.compile(r"\A(?:[ \t]*:[\w-]+:[^\n]*(?:\n|\Z))+")
+_ALTERNATIVE = re.compile(r"^[ \t]*:alt:[ \t]*(.+)", re.MULTILINE)
+_MYST_SILENT = frozenset("literalinclude include toctree contents raw image figure".split())
+_MYST_CODE = frozenset("code code-block code-cell sourcecode testcode math".split())
+_MYST_PROSE = frozenset(
+    "note tip hint important warning caution danger attention error seealso admonition dropdown "
+    "margin sidebar topic tab-item tab-set".split()
+)
+_MYST_TITLED = frozenset("admonition dropdown margin sidebar topic tab-item tab-set".split())
+"""Named by their argument alone."""
 _MAX_SLICE = 4_000
 _SILENT: frozenset[Kind] = frozenset({"comment", "esm", "rule", "definition"})
 
@@ -65,7 +77,8 @@ def render(
     if kind == "heading":
         return inline(_HASHES.sub("", _UNDERLINE.sub("", text)))
     if kind == "admonition":
-        return inline(info) + ":" if info else ""
+        said = inline(info)
+        return f"{said}:" if said else ""
     if kind == "quote":
         inner = _ALERT.sub("", _QUOTE_MARK.sub("", text), count=1)
         said = _nested(inner, inline) if "\n" in inner.strip() else inline(inner)
@@ -129,14 +142,48 @@ def _fence(text: str, info: str, inline: Inline) -> str:
     start = opening.end() if opening else 0
     last = max(start, text.rfind("\n", start) + 1)
     end = max(start, last - 1) if _FENCE_CLOSE.match(text, last) else len(text)
-    label = fence_label(info)
     code = text[start:end]
     if info == _UNWRAPPED:  # Docusaurus renders it as part of the page
         return _nested(code, inline)
+    if info[:1] == "{" and (directive := _MYST.match(info)):
+        said = _directive(directive.group(1), directive.group(2).strip(), code, inline)
+        if said is not None:
+            return said
+    label = fence_label(info)
     if "highlight-" in code:
         code = _MAGIC.sub("", code)
     code = _undrawn(_dedent(code))
     return f"{label}\n{code}" if label else code
+
+
+def _directive(name: str, argument: str, text: str, inline: Inline) -> str | None:
+    """The words of a MyST directive; None when the braces hold something else, as a language."""
+    options = _OPTIONS.match(text)
+    body = text[options.end() :] if options else text
+    if name in _MYST_SILENT:
+        said = _ALTERNATIVE.search(text)
+        return inline(said.group(1)) if said else ""
+    if name in _MYST_CODE:
+        code = _undrawn(_dedent(body))
+        return f"{argument}\n{code}" if argument and name != "math" else code
+    if name == "eval-rst":
+        return "\n".join(
+            said
+            for block in scan_restructured(body)
+            if (
+                said := render(
+                    block.kind,
+                    body[block.start : block.end],
+                    info=block.info,
+                    inline=restructured_words,
+                )
+            )
+        )
+    if name in _MYST_PROSE:
+        title = inline(argument) if name in _MYST_TITLED else name.capitalize()
+        said = _nested(body, inline)
+        return f"{title}: {said}" if title and said else title or said
+    return None
 
 
 def _undrawn(code: str) -> str:

@@ -167,3 +167,15 @@ def test_offsets_are_those_of_the_whole_text() -> None:
     text = "skip\n\n# A"
     (block,) = scan(text, 4)
     assert text[block.start : block.end] == "# A"
+
+
+def test_myst_admonitions_say_what_they_are() -> None:
+    blocks = scan(":::{note}\n:class: wide\nMind it.\n:::\n\n:::{tab-item} Linux\nRun it.\n:::\n")
+    assert [(block.kind, block.info) for block in blocks] == [
+        ("admonition", "Note"),
+        ("paragraph", ""),
+        ("admonition", ""),
+        ("admonition", "Linux"),
+        ("paragraph", ""),
+        ("admonition", ""),
+    ]

@@ -24,6 +24,21 @@ def test_what_only_the_site_generator_reads_is_left_out_of_code() -> None:
     assert render("fence", wrapped, info="mdx-code-block") == "Some words."
 
 
+def test_myst_directives_are_read_as_what_they_hold() -> None:
+    def fence(info: str, body: str) -> str:
+        return render("fence", f"```{info}\n{body}\n```", info=info)
+
+    assert fence("{literalinclude} a.py", ":language: python\n:start-after: x") == ""
+    assert fence("{image} a.png", ":alt: A robot *arm*") == "A robot arm"
+    assert fence("{code-block} python", ":linenos:\n\nx = 1") == "python\nx = 1"
+    assert fence("{tip}", ":class: wide\n\nUse a **short** name.") == "Tip: Use a short name."
+    assert fence("{admonition} Mind this", "It moves.") == "Mind this: It moves."
+    assert (
+        fence("{eval-rst}", ".. toctree::\n   a\n\nSee :ref:`the guide <g>`.") == "See the guide."
+    )
+    assert fence("{r} plot", "plot(x)") == "r\nplot(x)"
+
+
 def test_drawn_lines_are_short() -> None:
     drawing = "```\n┌────────┐\n│ a │\n+--------+ x == y\n├── src\n```"
     assert render("fence", drawing) == "┌─┐\n│ a │\n+---+ x == y\n├─ src"
