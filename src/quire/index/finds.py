@@ -6,6 +6,7 @@ hands it the numbers, and decodes only what the ranking chose.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,8 @@ from quire.models import Filters
 
 _CONDITION = 1e-4
 """Terms that occur only together can't be told apart: they share what they are worth."""
+_NOT_NAMED = re.compile(r"[/_.-]+|(?<![^/_.-])\d+(?![^/_.-])")
+"""What stands between the names in a path, and numbers that are no part of one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +61,8 @@ class Finds:
     """Which terms the page's title and the headings above the chunk name."""
     section: NDArray[np.bool_]
     """Which terms the chunk's own heading names."""
+    path: NDArray[np.bool_]
+    """Which terms the page's folders and file name hold."""
     page: NDArray[np.int64]
     """The same number for chunks of one page."""
     twin: NDArray[np.int64]
@@ -93,6 +98,8 @@ class Row:
     """The terms of the page's title and of the headings above the chunk."""
     section: frozenset[int]
     """The terms of the chunk's own heading."""
+    path: frozenset[int]
+    """The terms of the page's folders and file name."""
     page: str
     text: str
     """The hash of its text."""
@@ -158,6 +165,7 @@ def columns(
         idf=idf,
         headings=_named(question.ids, [row.headings for row in found]),
         section=_named(question.ids, [row.section for row in found]),
+        path=_named(question.ids, [row.path for row in found]),
         page=_numbered([row.page for row in found]),
         twin=_numbered([row.text for row in found]),
         nearest=len(dense),
@@ -171,6 +179,12 @@ def ids_of(titles: tuple[str, ...]) -> frozenset[int]:
     return frozenset(term_id(term) for term in terms(" ".join(titles)))
 
 
+def path_ids(source_file: str) -> frozenset[int]:
+    """The ids of the words that the page's folders and file are called by; numbers only order."""
+    stem = source_file.rpartition(".")[0] or source_file
+    return ids_of((_NOT_NAMED.sub(" ", stem),))
+
+
 def _row(hit: Hit) -> Row:
     chunk = hit.chunk
     assert hit.dense is not None, "ranking needs the vectors of the hits"
@@ -180,6 +194,7 @@ def _row(hit: Hit) -> Row:
         terms=hit.terms or Terms.of((), ()),
         headings=ids_of((chunk.page_title, *chunk.section_path)),
         section=ids_of((chunk.section_title or chunk.page_title,)),
+        path=path_ids(chunk.source_file),
         page=chunk.parent_doc_id,
         text=chunk.content_hash,
     )

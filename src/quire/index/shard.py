@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from quire.errors import IndexUnavailable
 from quire.index.conditions import AnyOf, Condition, Match, conditions
-from quire.index.finds import C, Choose, Question, Row, columns, ids_of
+from quire.index.finds import C, Choose, Question, Row, columns, ids_of, path_ids
 from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
 from quire.index.port import Candidates, Hit, Point, SparseVector, Terms
 from quire.index.table import Table, Tables
@@ -48,6 +48,7 @@ TABLE_FIELDS: Final = [
     "page_title",
     "section_path",
     "section_title",
+    "source_file",
     "parent_doc_id",
     "content_hash",
 ]
@@ -539,6 +540,7 @@ def _row(record: engine.Record) -> Row:
         terms=held,
         headings=ids_of((payload["page_title"], *payload["section_path"])),
         section=ids_of((payload["section_title"] or payload["page_title"],)),
+        path=path_ids(payload["source_file"]),
         page=payload["parent_doc_id"],
         text=payload["content_hash"],
     )

@@ -74,6 +74,7 @@ class Table:
         )
         self._headings = Postings.of_sets([row.headings for row in kept])
         self._section = Postings.of_sets([row.section for row in kept])
+        self._path = Postings.of_sets([row.path for row in kept])
         self._page = np.unique([row.page for row in kept], return_inverse=True)[1]
         self._twin = np.unique([row.text for row in kept], return_inverse=True)[1]
         self._hits: dict[int, Hit] = {}
@@ -98,13 +99,18 @@ class Table:
         worded = worded[place[worded] < 0]
         place[worded] = np.arange(len(near), len(near) + len(worded))
         found = np.concatenate([near, worded])
+
+        def named(postings: Postings) -> NDArray[np.bool_]:
+            return _columns([postings.of(term) for term in question.ids], place, len(found)) > 0
+
         finds = Finds(
             cosine=cosines[found].astype(np.float64),
             bm25=scores[found],
             weights=_columns(held, place, len(found)),
             idf=idf,
-            headings=_columns([self._headings.of(t) for t in question.ids], place, len(found)) > 0,
-            section=_columns([self._section.of(t) for t in question.ids], place, len(found)) > 0,
+            headings=named(self._headings),
+            section=named(self._section),
+            path=named(self._path),
             page=self._page[found],
             twin=self._twin[found],
             nearest=len(near),

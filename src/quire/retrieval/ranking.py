@@ -29,6 +29,8 @@ class Weights:
     """For the share of the query's terms that the page's title and headings name."""
     section: float = 0.1
     """For the share that the chunk's own heading names."""
+    path: float = 0.1
+    """For the share that the page's folders and file name hold."""
     page: PageWeights = field(default_factory=PageWeights)
 
 
@@ -91,6 +93,7 @@ def rank(finds: Finds, weights: Weights, limit: int | None = None) -> Ranking:
     own = (
         finds.cosine + weights.bm25 * bm25 + weights.headings * headings + weights.section * section
     )
+    own += weights.path * finds.path.sum(axis=1) / asked
     page = page_bonuses(finds, own, weights.page)
     score = own + page
     rows: dict[int, int] = {}

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quire.index.finds import Question, choose_from
-from quire.index.lexical import Bm25
+from quire.index.finds import Question, choose_from, path_ids
+from quire.index.lexical import Bm25, term_id
 from quire.index.port import Candidates, Hit, Terms
 from tests.chunks import All, make_chunk
 
@@ -97,6 +97,7 @@ def test_headings_pages_and_equal_texts_are_told() -> None:
     assert finds.headings.tolist() == [[True, False], [True, True], [False, False]]
     assert finds.section.tolist() == [[False, True], [False, True], [False, False]]
     assert finds.page.tolist() == [0, 1, 0]
+    assert not finds.path.any()
     assert finds.twin.tolist() == [0, 0, 1]
 
 
@@ -111,3 +112,19 @@ def test_what_was_chosen_comes_back_in_the_order_of_the_choice() -> None:
     )
     assert choice.rows == [5, 0]
     assert chosen == (hits[5], hits[0])
+
+
+def test_a_path_is_the_names_of_its_folders_and_file() -> None:
+    def terms(path: str, asked: str) -> list[str]:
+        held = path_ids(path)
+        return [term for term in asked.split() if term_id(term) in held]
+
+    assert terms("train/user-guides/using-gpus.md", "train user guid use gpus md") == [
+        *("train", "user", "guid", "use", "gpus")
+    ]
+    assert terms("module-1-ros2/01_digital.mdx", "modul 1 ros2 01 digit") == [
+        "modul",
+        "ros2",
+        "digit",
+    ]
+    assert terms("README", "readm") == ["readm"]

@@ -59,7 +59,9 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard_module, "QUIET_S", 0.0)
 
 
-@pytest.mark.parametrize("text", ["the wheel of passage 7", "lidar section 2", "nowhere", "of the"])
+@pytest.mark.parametrize(
+    "text", ["the wheel of passage 7", "lidar section 2", "docs about page 3", "nowhere", "of the"]
+)
 def test_the_engine_and_the_table_find_the_same(book: Shard, text: str) -> None:
     question = Question.of(text, vector(5))
     engine, hits = find(book, question)
@@ -73,6 +75,7 @@ def test_the_engine_and_the_table_find_the_same(book: Shard, text: str) -> None:
     assert np.array_equal(table.weights[:20] > 0, engine.weights[:20] > 0)
     assert np.array_equal(table.headings[:20], engine.headings[:20])
     assert np.array_equal(table.section[:20], engine.section[:20])
+    assert np.array_equal(table.path[:20], engine.path[:20])
     for name in ("page", "twin"):
         one, two = getattr(engine, name)[:20], getattr(table, name)[:20]
         assert np.array_equal(one[:, None] == one, two[:, None] == two)

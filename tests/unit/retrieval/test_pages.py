@@ -16,6 +16,7 @@ FINDS = Finds(
     idf=np.array([1.0, 3.0]),
     headings=UNNAMED,
     section=UNNAMED,
+    path=UNNAMED,
     page=np.array([7, 7, 4]),
     twin=np.arange(3),
     nearest=3,

@@ -47,6 +47,13 @@ def test_headings_that_name_the_question_help() -> None:
     assert names(Candidates((plain, named), ()))[0] == "named words"
 
 
+def test_a_page_whose_path_names_the_question_comes_before_its_equal() -> None:
+    plain = hit("plain words", 0.40, 0.92, source_file="guides/overview.md")
+    named = hit("named words", 0.41, 0.91, source_file="robot/arm.md")
+    assert names(Candidates((plain, named), ()))[0] == "named words"
+    assert names(Candidates((plain, named), ()), Weights(path=0.0))[0] == "plain words"
+
+
 def test_equal_texts_count_once_and_the_best_stays() -> None:
     first = hit("same words", 0.5, 0.8, id="a", content_hash="h")
     second = hit("same words", 0.1, 0.9, id="b", content_hash="h")
