@@ -19,8 +19,10 @@ def diversity(vectors: Sequence[NDArray[np.float32]]) -> float:
     if len(vectors) < 2:
         return 0.0
     matrix = np.stack(vectors)
-    upper = (matrix @ matrix.T)[np.triu_indices(len(vectors), k=1)]
-    return float(min(1.0, max(0.0, 1.0 - float(upper.mean()))))
+    cosines = matrix @ matrix.T
+    pairs = len(vectors) * (len(vectors) - 1)
+    mean = float(cosines.sum() - cosines.trace()) / pairs
+    return min(1.0, max(0.0, 1.0 - mean))
 
 
 def similarity_level(average: float, chunks: int) -> ConfidenceLevel:
