@@ -25,7 +25,7 @@ MOST_HITS: Final = 4096
 """Decoded chunks that a table keeps: those that were chosen last."""
 
 
-Posting: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32] | float]
+Posting: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32] | None]
 
 
 class Postings:
@@ -38,8 +38,7 @@ class Postings:
         weights: NDArray[np.float32] | None = None,
     ) -> None:
         order = np.argsort(ids, kind="stable")
-        self._terms, self._starts = np.unique(ids[order], return_index=True)
-        self._ends = np.append(self._starts[1:], len(ids))
+        self._sorted = ids[order]
         self._rows = rows[order]
         self._weights = None if weights is None else weights[order]
 
@@ -50,13 +49,15 @@ class Postings:
         ids = np.fromiter((i for each in sets for i in each), np.uint32, sum(sizes))
         return cls(ids, np.repeat(np.arange(len(sets), dtype=np.int32), sizes))
 
-    def of(self, term: np.uint32) -> Posting:
-        """The rows, and the weights (1 where none were given)."""
-        place = int(np.searchsorted(self._terms, term))
-        if place == len(self._terms) or self._terms[place] != term:
-            return self._rows[:0], 0.0
-        part = slice(int(self._starts[place]), int(self._ends[place]))
-        return self._rows[part], 1.0 if self._weights is None else self._weights[part]
+    def of(self, terms: NDArray[np.uint32]) -> list[Posting]:
+        """For each term the rows, and the weights (None where none were given)."""
+        first = np.searchsorted(self._sorted, terms, side="left").tolist()
+        behind = np.searchsorted(self._sorted, terms, side="right").tolist()
+        weights = self._weights
+        return [
+            (self._rows[a:b], None if weights is None else weights[a:b])
+            for a, b in zip(first, behind, strict=True)
+        ]
 
 
 class Table:
@@ -87,11 +88,12 @@ class Table:
         """Up to `limit` chunks by each way of searching, and which rows of the table they are."""
         # One thread and the lock released: a matrix product would take every core and spin.
         cosines = np.vecdot(self._dense, question.dense)
-        held = [self._words.of(term) for term in question.ids]
+        held = self._words.of(question.ids)
         idf = np.array([self._idf(len(rows)) for rows, _ in held])
         scores = np.zeros(len(self))
         for worth, (rows, weights) in zip(idf, held, strict=True):
-            scores[rows] += worth * weights
+            if weights is not None and len(rows):
+                scores[rows] += worth * weights
         near, worded = best(cosines, limit), best(scores, limit)
         worded = worded[scores[worded] > 0]
         place = np.full(len(self), -1)
@@ -101,7 +103,7 @@ class Table:
         found = np.concatenate([near, worded])
 
         def named(postings: Postings) -> NDArray[np.bool_]:
-            return _columns([postings.of(term) for term in question.ids], place, len(found)) > 0
+            return _columns(postings.of(question.ids), place, len(found)) > 0
 
         finds = Finds(
             cosine=cosines[found].astype(np.float64),
@@ -170,9 +172,11 @@ def _columns(held: Sequence[Posting], place: NDArray[np.int64], size: int) -> ND
     """A column for each term: its weight in each find; `place` is the find of each row, or -1."""
     columns = np.zeros((size, len(held)))
     for column, (rows, weights) in enumerate(held):
+        if not len(rows):
+            continue
         places = place[rows]
         found = places >= 0
-        columns[places[found], column] = weights[found] if isinstance(weights, np.ndarray) else 1.0
+        columns[places[found], column] = 1.0 if weights is None else weights[found]
     return columns
 
 

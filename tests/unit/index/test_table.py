@@ -136,6 +136,18 @@ def test_tables_keep_to_their_limit_and_those_searched_last_stay(book: Shard) ->
     assert not tables.fits(0)
 
 
+def test_a_book_without_words_is_found_by_its_vectors(folder: Path) -> None:
+    book = Shard.create(folder / "robots.1", DIMENSION, Memory())
+    book.upsert([make_point(n, "?!", page_title="…", section_title=None) for n in range(3)])
+    expected = [hit.chunk for hit in find(book)[1]]
+    book.read_table()
+    assert has_table(book)
+    finds, hits = find(book)
+    assert [hit.chunk for hit in hits] == expected
+    assert not finds.bm25.any()
+    book.close()
+
+
 def test_the_best_rows_are_in_order_and_of_equals_the_first() -> None:
     scores = np.array([0.1, 0.5, 0.3, 0.5, 0.5, 0.2])
     assert best(scores, 2).tolist() == [1, 3]
