@@ -43,7 +43,9 @@ FLUSH_AFTER: Final = 8192
 READ_SLICE: Final = 64
 """Points read in one call for a table: a few milliseconds."""
 QUIET_S: Final = 1.0
-"""How long a book must not have been written to before its table is read."""
+LONGEST_QUIET_S: Final = 30.0
+"""How long a book must not have been written to before its table is read: twice the time between
+its last two writes, so that a table isn't read between two batches of an ingestion."""
 TABLE_FIELDS: Final = [
     "page_title",
     "section_path",
@@ -146,7 +148,8 @@ class Shard:
         self._unflushed = 0
         self._dirty = False
         self._writes = 0
-        self._written_at = -QUIET_S
+        self._written_at = -LONGEST_QUIET_S
+        self._patience = 0.0
 
     @classmethod
     def create(cls, folder: Path, dimension: int, memory: Memory) -> Shard:
@@ -334,7 +337,7 @@ class Shard:
 
     def wants_table(self) -> bool:
         """Whether a table would help the next search and would stay for a while."""
-        quiet = time.monotonic() - self._written_at >= QUIET_S
+        quiet = time.monotonic() - self._written_at >= self._patience
         return quiet and self._memory.tables.get(self._key) is None
 
     def read_table(self, go_on: Callable[[], bool] = lambda: True) -> None:
@@ -379,8 +382,10 @@ class Shard:
             with EngineErrors("write"):
                 self._store.update(operation)
         finally:
-            self._writes += 1
-            self._written_at = time.monotonic()
+            now = time.monotonic()
+            pause = 2 * (now - self._written_at)
+            self._patience = min(LONGEST_QUIET_S, max(QUIET_S, pause))
+            self._writes, self._written_at = self._writes + 1, now
             self._memory.tables.drop(self._key)
 
     def _query(

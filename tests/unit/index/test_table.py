@@ -57,6 +57,7 @@ def has_table(book: Shard) -> bool:
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard_module, "QUIET_S", 0.0)
+    monkeypatch.setattr(shard_module, "LONGEST_QUIET_S", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +108,30 @@ def test_a_table_that_was_written_to_while_it_was_read_is_not_kept(book: Shard) 
 
     book.read_table(write_at_the_second)
     assert not has_table(book)
+
+
+def test_no_table_is_read_between_two_batches_of_an_ingestion(
+    book: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard_module, "QUIET_S", 1.0)
+    monkeypatch.setattr(shard_module, "LONGEST_QUIET_S", 30.0)
+    clock = [100.0]
+    monkeypatch.setattr(shard_module.time, "monotonic", lambda: clock[0])
+
+    def wanted_after(pause: float, quiet: float) -> bool:
+        clock[0] += pause
+        book.update_chunks([make_chunk(3)])
+        clock[0] += quiet
+        return book.wants_table()
+
+    book.update_chunks([make_chunk(3)])
+    assert not wanted_after(pause=4.0, quiet=7.0)
+    assert wanted_after(pause=0.0, quiet=15.0)
+    assert not wanted_after(pause=1000.0, quiet=29.0)
+    assert wanted_after(pause=0.0, quiet=60.0)
+    book.update_chunks([make_chunk(3)])
+    assert not wanted_after(pause=0.01, quiet=0.9)
+    assert wanted_after(pause=0.0, quiet=2.0)
 
 
 def test_reading_a_table_stops_when_told(book: Shard) -> None:
