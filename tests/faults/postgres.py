@@ -58,9 +58,11 @@ async def command(name: str, *arguments: str) -> None:
         user=user,
         cwd="/",
         stdout=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
-    assert await process.wait() == 0, (name, arguments)
+    assert process.stderr is not None
+    said = await process.stderr.read()
+    assert await process.wait() == 0, (name, arguments, said.decode(errors="replace"))
 
 
 def _make(folder: Path) -> None:
@@ -92,5 +94,6 @@ async def own_server(folder: Path) -> AsyncGenerator[Server]:
     try:
         yield server
     finally:
-        await server.stop("immediate")
+        if (folder / "data" / "postmaster.pid").exists():  # it may be down at the end
+            await server.stop("immediate")
         shutil.rmtree(folder, ignore_errors=True)
