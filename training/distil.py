@@ -264,6 +264,15 @@ def taught(store):
     return step
 
 
+def weights_of(path: Path) -> dict[str, torch.Tensor]:
+    """Of a folder that train.py wrote, or of one file with rows in 8 bits."""
+    if path.is_dir():
+        from export_onnx import load
+
+        return {k: torch.from_numpy(v) for k, v in load(path).items()}
+    return unpacked(str(path))
+
+
 def awaited(path: Path) -> None:
     """Large inputs may still be on their way while the rows are tokenised."""
     while not path.exists():
@@ -331,7 +340,7 @@ def main() -> None:
     t_store, t_data, t_lengths = teacher_side(d, t_ids, t_contexts)
     awaited(args.first)
     first = Reader(0.0).to(DEVICE).eval()
-    first.load_state_dict(unpacked(str(args.first)), strict=False)
+    first.load_state_dict(weights_of(args.first), strict=False)
     report = {}
 
     def measure(name, model, *books):
@@ -363,12 +372,12 @@ def main() -> None:
     torch.manual_seed(args.seed)
     start = Teacher(args.layers)
     start.load(g)
-    plan = lambda adv, neg: Plan(t_data, negs, *t_lengths, None, adv, neg)
+    plan = lambda data, adv, neg: Plan(data, negs, *t_lengths, None, adv, neg)
     teacher = fit(
         args,
         start.to(DEVICE),
         Teacher(args.layers),
-        with_made(stream(plan(2, 2), args.seed, args.tokens, 0), make),
+        with_made(stream(plan(t_data, 2, 2), args.seed, args.tokens, 0), make),
         labelled(t_store),
         args.until[0] - (time.time() - T0),
         args.teacher_lr,
@@ -389,7 +398,7 @@ def main() -> None:
         source = made.batches(rng, t_lengths[1], 1, args.tokens, negatives=2)
         half = begin + 0.45 * (args.until[1] - begin)
         batches += remember(*models, source, half, args.share, made=True)
-    source = (b for _, b in stream(plan(2, 3), args.seed + 7, args.tokens, 0))
+    source = (b for _, b in stream(plan(d, 2, 3), args.seed + 7, args.tokens, 0))
     batches += remember(*models, source, args.until[1], args.share)
     torch.manual_seed(args.seed + 1)
     start = Reader(args.dropout).to(DEVICE)

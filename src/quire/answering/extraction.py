@@ -24,11 +24,13 @@ _DEPENDENT: Final = re.compile(
     r"result|difference|second|third)|another|one of them|neither|either)\b(?!\s+is\s+(?:why|how))",
     re.IGNORECASE,
 )
+_FINISHED: Final = re.compile(r"[.!?][*_]*\s")
 _NEAR_BEST: Final = 0.80
 _WIDE: Final = 0.66
 _NEAR_BEST_READ: Final = 0.50
 _WIDE_READ: Final = 0.35
 """Likewise where a reader scored: its scores lie farther apart."""
+_NEAR_BEST_TERSE: Final = 0.80
 _ELSEWHERE: Final = 0.60
 """Least score, against the best unit's, of a sentence from another passage."""
 _BLOCK_BESIDE: Final = 0.70
@@ -53,10 +55,23 @@ class Extract:
 
 
 class Extractor:
-    """Chooses whole sentences, lists, code and tables; deterministic, never half a sentence."""
+    """Chooses whole sentences, lists, code and tables; deterministic, never half a sentence.
 
-    def __init__(self, *, embedder: Embedder | None = None, reader: Reader | None = None) -> None:
+    Args:
+        embedder: Compares sentences with the question where there is no reader.
+        reader: Scores the sentences.
+        terse: Say the answer and nothing beside it: for a text that lies before the person.
+    """
+
+    def __init__(
+        self,
+        *,
+        embedder: Embedder | None = None,
+        reader: Reader | None = None,
+        terse: bool = False,
+    ) -> None:
         self._ranker = Ranker(embedder=embedder, reader=reader)
+        self._terse = terse
 
     async def extract(self, question: str, excerpts: Sequence[Excerpt]) -> Extract:
         """The answering units in reading order; no segments if nothing fits at all."""
@@ -67,7 +82,7 @@ class Extractor:
         best = max(ranked, key=_by_score)
         if best.similarity < 0.2 and best.coverage < 0.25 and best.answer is None:
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
-        chosen = _Choice(intent, ranked).make()
+        chosen = _Choice(intent, ranked, terse=self._terse).make()
         return Extract(
             segments=tuple(
                 _segment(unit, alone=_is_alone(i, chosen)) for i, unit in enumerate(chosen)
@@ -104,8 +119,9 @@ def _segment(unit: Ranked, *, alone: bool) -> Segment:
 class _Choice:
     """Picks units for one question out of all that were ranked."""
 
-    def __init__(self, intent: Intent, ranked: Sequence[Ranked]) -> None:
+    def __init__(self, intent: Intent, ranked: Sequence[Ranked], *, terse: bool) -> None:
         self._intent = intent
+        self._terse = terse
         self._ranked = ranked
         self._at = {(unit.excerpt.number, unit.index): unit for unit in ranked}
         self._prose = [u for u in ranked if u.unit.kind in ("sentence", "item", "step")]
@@ -154,20 +170,24 @@ class _Choice:
 
     def _share(self) -> float:
         """How near the best one a unit must come to be said as well."""
+        if self._terse and not self._intent.detailed:
+            return _NEAR_BEST_TERSE
         if self._read:
             return _WIDE_READ if self._intent.detailed else _NEAR_BEST_READ
         return _WIDE if self._intent.detailed else _NEAR_BEST
 
     def _block_beside(self, chosen: Sequence[Ranked]) -> list[Ranked]:
-        """The table or code that a reader finds about as good an answer as the best sentence."""
+        """The code and the table that a reader finds about as good an answer as the sentences."""
         if not self._read:
             return []
-        blocks = [u for u in self._ranked if u.unit.kind in ("code", "table")]
-        best = max(blocks, key=_by_score, default=None)
         wanted = _BLOCK_WANTED if self._intent.kind in ("code", "howto") else _BLOCK_BESIDE
-        if best is None or best.score < wanted or len(best.raw) > _MAX_TABLE:
-            return []
-        return [u for u in self._block(best) if u not in chosen]
+        beside: list[Ranked] = []
+        for kind in ("code", "table"):
+            blocks = [u for u in self._ranked if u.unit.kind == kind and len(u.raw) <= _MAX_TABLE]
+            best = max(blocks, key=self._by_block_score, default=None)
+            if best is not None and self._block_score(best) >= wanted:
+                beside += [u for u in self._block(best) if u not in (*chosen, *beside)]
+        return beside
 
     def _shows_block(self) -> bool:
         """Whether the best unit is code or a table, and this question wants one."""
@@ -192,7 +212,12 @@ class _Choice:
 
     def _completing(self, chosen: Sequence[Ranked], home: Ranked) -> list[Ranked]:
         """A lone short sentence gets the one that continues it."""
-        if len(chosen) > 1 or len(home.unit.plain) > 240 or self._intent.kind == "number":
+        if (
+            self._terse
+            or len(chosen) > 1
+            or len(home.unit.plain) > 240
+            or self._intent.kind == "number"
+        ):
             return []
         after = self._at.get((home.excerpt.number, home.index + 1))
         if after is None or after.unit.block != home.unit.block:
@@ -261,15 +286,20 @@ class _Choice:
         blocks = [u for u in self._ranked if u.unit.kind == "code"]
         if not blocks:
             return []
-        best = max(blocks, key=lambda u: (self._code_score(u), *_by_score(u)))
-        if self._code_score(best) < 0.7 * self._best.score:
+        best = max(blocks, key=self._by_block_score)
+        if self._block_score(best) < 0.7 * self._best.score:
             return []
         return self._block(best)
 
-    def _code_score(self, unit: Ranked) -> float:
+    def _block_score(self, unit: Ranked) -> float:
+        """A block's own score; code is often told better by what introduces it."""
         lead = self._at.get((unit.excerpt.number, unit.index - 1))
-        same = lead is not None and lead.unit.heading == unit.unit.heading
-        return max(unit.score, 0.95 * lead.score) if lead is not None and same else unit.score
+        if unit.unit.kind != "code" or lead is None or lead.unit.heading != unit.unit.heading:
+            return unit.score
+        return max(unit.score, 0.95 * lead.score)
+
+    def _by_block_score(self, unit: Ranked) -> tuple[float, float, int, int]:
+        return (self._block_score(unit), *_by_score(unit))
 
     def _block(self, unit: Ranked) -> list[Ranked]:
         """Code or a table with its introduction; a table too long to show is left out."""
@@ -328,8 +358,8 @@ class _Choice:
 
 
 def _says_something(unit: Ranked) -> bool:
-    """Whether a line that introduces a block is a sentence of its own."""
-    return unit.unit.plain.rstrip().endswith((".", "!")) and len(unit.unit.plain.split()) > 5
+    """Whether what introduces a block says a whole sentence before that."""
+    return bool(_FINISHED.search(unit.unit.plain)) and len(unit.unit.plain.split()) > 5
 
 
 def _leans(unit: Ranked) -> bool:
@@ -341,9 +371,14 @@ def _starts_with(unit: Ranked, side: frozenset[str]) -> bool:
 
 
 def _repeats(unit: Ranked, chosen: Sequence[Ranked]) -> bool:
-    """Whether the unit says again what was chosen."""
-    for other in chosen:
-        small = min(len(unit.stems), len(other.stems))
-        if small and len(unit.stems & other.stems) / small > 0.9:
-            return True
-    return False
+    """Whether the unit says again what was chosen: about the same, in the same words."""
+    return any(
+        _shared(unit.stems, other.stems) > 0.9
+        and _shared(frozenset(lexicon.stems(unit.raw)), frozenset(lexicon.stems(other.raw))) > 0.8
+        for other in chosen
+    )
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the smaller set that both hold."""
+    return len(one & other) / (min(len(one), len(other)) or 1)

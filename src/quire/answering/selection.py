@@ -18,7 +18,7 @@ from quire.reading import Reader
 from quire.retrieval.calibration import Logistic
 
 _READ: Final = Logistic(bias=1.2, weights={"answerable": 0.6})
-"""Refuses below log-odds of -3: 19 of 20 questions about another text, 1 in 10 that it answers."""
+"""Refuses below log-odds of -3: 19 of 20 questions about another text, 1 in 20 that it answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class SelectionReader:
     """Reads a selection the way passages are read."""
 
     def __init__(self, *, embedder: Embedder | None, reader: Reader | None) -> None:
-        self._extractor = Extractor(embedder=embedder, reader=reader)
+        self._extractor = Extractor(embedder=embedder, reader=reader, terse=True)
 
     async def read(self, question: Question) -> SelectionReading:
         """The answering sentences of the selection, and how sure they are."""

@@ -106,6 +106,42 @@ async def test_a_reader_leads_and_its_span_is_highlighted() -> None:
     assert ("It is slower.", "slower") in [(s.text, s.highlight) for s in found.segments]
 
 
+BRIDGE = """\
+An argument has the form topic, then `@`, the ROS type, a direction sign, and the Gazebo type. \
+The direction sign is `[` for Gazebo to ROS, `]` for ROS to Gazebo. The bridge was written in C++.
+
+- **Fixed joints are merged.** Gazebo merges a link on a fixed joint into its parent. Keep it so:
+"""
+
+
+async def read(question: str, text: str, *phrases: str, terse: bool = False) -> list[str]:
+    extractor = Extractor(reader=PhraseReader(*phrases), terse=terse)
+    found = await extractor.extract(question, [Excerpt(number=1, text=text, score=0.9)])
+    return [segment.text for segment in found.segments]
+
+
+async def test_the_same_things_in_other_words_are_no_repetition() -> None:
+    found = await read("What are the signs?", BRIDGE, "a direction sign", "`[` for Gazebo to ROS")
+    assert any(text.startswith("The direction sign") for text in found)
+    twice = "The base has two motors. The base has two motors. It is blue."
+    assert (await read("How many motors?", twice, "two motors")).count(
+        "The base has two motors."
+    ) == 1
+
+
+async def test_what_introduces_a_block_may_say_the_answer_first() -> None:
+    found = await read("Why did my link vanish?", BRIDGE, "merges a link on a fixed joint")
+    assert any("merges a link" in text for text in found)
+
+
+async def test_a_terse_answer_says_nothing_beside_the_answer() -> None:
+    text = "Each motor draws 4 amperes. The casing is blue. A fan cools the board."
+    assert await read("What does it draw?", text, "4 amperes", terse=True) == [
+        "Each motor draws 4 amperes."
+    ]
+    assert len(await read("What does it draw?", text, "4 amperes", "casing is blue")) > 1
+
+
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
