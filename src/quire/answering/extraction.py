@@ -25,6 +25,12 @@ _DEPENDENT: Final = re.compile(
     re.IGNORECASE,
 )
 _FINISHED: Final = re.compile(r"[.!?][*_]*\s")
+_PRICED: Final = re.compile(
+    r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:cost(?:s|ing)?|prices?d?|pricing|pay|paid|free|cheap\w*|"
+    r"expensive|dollars?|euros?|USD|EUR|cents?)\b",
+    re.IGNORECASE,
+)
+"""What an answer to "what does it cost?" can't do without."""
 _NEAR_BEST: Final = 0.80
 _WIDE: Final = 0.66
 _NEAR_BEST_READ: Final = 0.50
@@ -83,6 +89,8 @@ class Extractor:
         if best.similarity < 0.2 and best.coverage < 0.25 and best.answer is None:
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         chosen = _Choice(intent, ranked, terse=self._terse).make()
+        if intent.expects == "price" and not any(_PRICED.search(u.unit.plain) for u in chosen):
+            return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         return Extract(
             segments=tuple(
                 _segment(unit, alone=_is_alone(i, chosen)) for i, unit in enumerate(chosen)
@@ -182,7 +190,7 @@ class _Choice:
             return []
         wanted = _BLOCK_WANTED if self._intent.kind in ("code", "howto") else _BLOCK_BESIDE
         beside: list[Ranked] = []
-        for kind in ("code", "table"):
+        for kind in ("table",) if self._intent.kind == "definition" else ("code", "table"):
             blocks = [u for u in self._ranked if u.unit.kind == kind and len(u.raw) <= _MAX_TABLE]
             best = max(blocks, key=self._by_block_score, default=None)
             if best is not None and self._block_score(best) >= wanted:

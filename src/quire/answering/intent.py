@@ -25,7 +25,7 @@ class Intent:
     """Stems of what is to be defined."""
     sides: tuple[frozenset[str], ...] = ()
     """Stems of each thing to be compared."""
-    expects: Literal["", "person", "time", "place", "number"] = ""
+    expects: Literal["", "person", "time", "place", "number", "price"] = ""
     detailed: bool = False
     """The reader asks for more than a few sentences."""
 
@@ -107,6 +107,9 @@ _ASKING: Final = (
     "stand know want understand work"
 )
 _META: Final = frozenset(_ASKING.split())
+_PRICE: Final = re.compile(
+    r"^\W*(?:how much|what)\b(?:.*\bcosts?\W*\Z|.*\bprices?\b)", re.IGNORECASE
+)
 _ARTICLES: Final = re.compile(r"^(?:an?|the|using|between)\s+", re.IGNORECASE)
 
 
@@ -122,6 +125,8 @@ def read_intent(question: str) -> Intent:
         return Intent(kind="why", terms=terms, detailed=detailed)
     if _CODE.search(question):
         return Intent(kind="code", terms=terms, detailed=detailed)
+    if _PRICE.search(question):
+        return Intent(kind="number", terms=terms, expects="price", detailed=detailed)
     if _NUMBER.search(question):
         return Intent(kind="number", terms=terms, expects="number", detailed=detailed)
     if _HOWTO.search(question) and not _HOW_WORKS.search(question):

@@ -72,6 +72,14 @@ async def test_a_number_question_gets_the_sentence_with_the_number() -> None:
     assert "20 minutes" in (await extract("How long does the download take?", INSTALL))[0]
 
 
+async def test_a_price_is_not_answered_without_one() -> None:
+    assert await extract("What does the simulator cost?", INSTALL) == []
+    priced = f"{INSTALL}\nThe simulator costs 20 euros a month.\n"
+    assert (await extract("What does the simulator cost?", priced))[0].startswith(
+        "The simulator co"
+    )
+
+
 async def test_a_command_is_shown_as_code_after_its_introduction() -> None:
     found = await extract("Which command starts the simulator?", INSTALL)
     assert found == [
