@@ -23,7 +23,7 @@ _QUESTION: Final = ("?", "？", "؟")
 """How a sentence ends that claims nothing, so that nothing proves it."""
 _MAX_QUOTES: Final = 3
 _MIN_GAIN: Final = 0.15
-_MIN_WITH_SUPPORT: Final = 0.5
+_MIN_WITH_SUPPORT: Final = 0.65
 _SUPPORTED: Final = 0.72
 
 
@@ -166,8 +166,10 @@ class Verifier:
         if relations.unproven(sentence, evidence):
             return False
         share = lexicon.coverage(wanted, held, lexicon.names(raw))
-        if self._support is None or share < _MIN_WITH_SUPPORT:
-            return share >= self._min_support
+        if share < (self._min_support if self._support is None else _MIN_WITH_SUPPORT):
+            return False
+        if self._support is None:
+            return True
         claim = Claim(question=self._question, sentence=sentence, evidence=evidence)
         return (await self._support.score([claim]))[0] >= _SUPPORTED
 

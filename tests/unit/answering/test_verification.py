@@ -121,11 +121,13 @@ async def test_a_support_model_can_save_a_paraphrase() -> None:
         async def score(self, claims: list[Claim]) -> list[float]:
             return [0.9 for _ in claims]
 
-    segment = Segment(text="Restarting your machine follows each update.", passages=(1,))
+    segment = Segment(text="Restarting the robot follows each update.", passages=(1,))
     strict = Verifier(PASSAGES, question="", min_support=0.95)
     assert await strict.verify(segment) == []
     helped = Verifier(PASSAGES, question="", min_support=0.95, support=Sure())  # type: ignore[arg-type]
     assert len(await helped.verify(segment)) == 1
+    much_new = Segment(text="A node is a process that thinks like human beings.", passages=(1,))
+    assert await helped.verify(much_new) == []
 
 
 async def test_a_support_model_can_reject_what_only_shares_words() -> None:
