@@ -44,7 +44,7 @@ from quire.models import Chunk, Filters
 
 if TYPE_CHECKING:
     from quire.index.generation import Generation
-    from quire.index.shard import Memory
+    from quire.index.memory import Memory
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -89,7 +89,7 @@ class EdgeIndex:
             raise ConfigurationError(
                 f"QDRANT_COLLECTION_NAME={collection!r}: use letters, digits, '-' and '_'"
             )
-        from quire.index.shard import Memory
+        from quire.index.memory import Memory
 
         lock = await asyncio.to_thread(lock_folder, root)
         threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="quire-index")

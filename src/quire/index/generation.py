@@ -19,8 +19,9 @@ from urllib.parse import unquote
 
 from quire.errors import InvalidRequest
 from quire.index.gate import WriteGate
+from quire.index.memory import Memory
 from quire.index.port import EmbedderInfo
-from quire.index.shard import READY, Memory, Shard, remove_shard
+from quire.index.shard import READY, Shard, remove_shard
 
 LONGEST_NAME: Final = 200
 

@@ -16,13 +16,12 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 import qdrant_edge as engine
@@ -31,9 +30,10 @@ from numpy.typing import NDArray
 from quire.errors import IndexUnavailable
 from quire.index.conditions import AnyOf, Condition, Match, conditions
 from quire.index.finds import C, Choose, Question, Row, columns, ids_of, path_ids
+from quire.index.memory import Memory
 from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
 from quire.index.port import Candidates, Hit, Point, SparseVector, Terms
-from quire.index.table import Table, Tables
+from quire.index.table import Table
 from quire.models import Chunk, Filters
 
 SLICE: Final = 32
@@ -62,7 +62,6 @@ READY: Final = "ready"
 """The file that says a shard was created to the end; a folder without it holds nothing."""
 
 
-V = TypeVar("V")
 Scored: TypeAlias = list[tuple[uuid.UUID, float]]
 """Points with their scores, best first."""
 
@@ -91,48 +90,6 @@ class EngineErrors:
             raise IndexUnavailable(
                 f"the embedded index failed to {self._doing}: {reason}"
             ) from error
-
-
-class VersionCache(Generic[V]):
-    """What was decoded of the points of all shards, valid while the engine's version stands.
-
-    The engine raises a point's version with every write to it, so an entry can't be stale:
-    a search returns ids with versions, and only what isn't here is read and decoded.
-    """
-
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._entries: dict[tuple[int, uuid.UUID], tuple[int, V]] = {}
-        self._lock = threading.Lock()
-
-    def get(self, shard: int, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, V]:
-        """Those of the points that are here in just this version."""
-        found: dict[uuid.UUID, V] = {}
-        with self._lock:
-            for point_id, version in versions.items():
-                entry = self._entries.get((shard, point_id))
-                if entry is not None and entry[0] == version:
-                    found[point_id] = entry[1]
-        return found
-
-    def put(self, shard: int, versions: dict[uuid.UUID, int], read: dict[uuid.UUID, V]) -> None:
-        """Keep these; the oldest entries make room."""
-        with self._lock:
-            for point_id, value in read.items():
-                key = (shard, point_id)
-                self._entries.pop(key, None)
-                self._entries[key] = (versions[point_id], value)
-            while len(self._entries) > self._capacity:
-                del self._entries[next(iter(self._entries))]
-
-
-class Memory:
-    """What all shards of a store keep in memory: decoded chunks, rows, and tables."""
-
-    def __init__(self, capacity: int = 8192) -> None:
-        self.hits = VersionCache[Hit](capacity)
-        self.rows = VersionCache[Row](capacity)
-        self.tables = Tables()
 
 
 class Shard:

@@ -11,8 +11,9 @@ import pytest
 from quire.index import shard as shard_module
 from quire.index.edge import EdgeIndex
 from quire.index.finds import Finds, Question
+from quire.index.memory import Memory
 from quire.index.port import Hit
-from quire.index.shard import Memory, Shard
+from quire.index.shard import Shard
 from quire.index.table import Tables, best
 from quire.models import Filters
 from tests.contract.index_suite import (
