@@ -7,6 +7,7 @@ Terms, for `rclpy.create_publisher` → `rclpy`, `creat`, `publish`, `createpubl
 `rclpycreatepublisher`:
 
 - a plain word: lower-case, accents folded, English stem; stop words are left out;
+- several of an acronym (`GPUs`, `gpus`, `SDKs`): the acronym, which the stemmer leaves as it is;
 - an identifier (camelCase, snake_case, dotted.name, --flag, a/path, ros2): the stems of its
   parts, each dotted segment as a whole and the whole, so that any spelling of it is found;
 - a number or version (`42`, `3.11`, `1.20.0`): itself, and `1.20` of `1.20.0`;
@@ -52,7 +53,10 @@ _UNSPACED = (
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
 _NUMBER = re.compile(r"v?\d+(?:[.,]\d+)*", re.ASCII)
 _PART = re.compile(r"[^\W\d_]+|\d+")
-_CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CASES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s\b)")
+_ACRONYMS = re.compile(r"[A-Z]{2,}s")
+_FOLDED_ACRONYMS = re.compile(r"[b-df-hj-np-tv-xz]{2}(?:u|[b-df-hj-np-tv-xz]*[b-df-hj-np-rtv-xz])s")
+"""Without a vowel but a last u: `gpus`, `llms`. Not `dns`, `css`, `menus`."""
 _COMPOUND = re.compile(r"[\d_.@\\/:>+#-]")
 _JOINTS = re.compile(r"[\W_]+")
 _KEPT_MARKS: Final = frozenset((0, 7, 9))
@@ -116,7 +120,7 @@ def _analyze(token: str) -> tuple[str, ...]:
         return tuple(_number(token.lstrip("v").replace(",", "")))
     if _COMPOUND.search(token) or _CASES.search(token):
         return tuple(_identifier(token))
-    return tuple(_word(_fold(token)))
+    return tuple(_word(_fold(_singular(token))))
 
 
 def _word(plain: str) -> list[str]:
@@ -137,7 +141,7 @@ def _identifier(token: str) -> list[str]:
     segments = [part for part in re.split(r"[./:@\\]+", token) if part]
     for segment in segments:
         for piece in _JOINTS.split(_CASES.sub(" ", segment)):
-            parts = _PART.findall(_fold(piece))
+            parts = _PART.findall(_fold(_singular(piece)))
             if len(parts) <= MOST_PARTS:
                 for part in parts:
                     found.update(dict.fromkeys(_word(part)))
@@ -182,8 +186,13 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", kept)
 
 
+def _singular(word: str) -> str:
+    """One of several, if it is an acronym in capitals."""
+    return word[:-1] if _ACRONYMS.fullmatch(word) else word
+
+
 def _stem(word: str) -> str:
-    return _stemmer().stem_word(word)
+    return word[:-1] if _FOLDED_ACRONYMS.fullmatch(word) else _stemmer().stem_word(word)
 
 
 @cache
