@@ -26,7 +26,8 @@ class Weights:
 
     bm25: float = 0.3
     headings: float = 0.1
-    """For the share of the query's terms that the page's title and headings name."""
+    """For the share of the query's terms that the page's title and headings name; here and
+    below a rare term is a larger share of the query than a common one."""
     section: float = 0.1
     """For the share that the chunk's own heading names."""
     path: float = 0.1
@@ -87,13 +88,15 @@ def rank(finds: Finds, weights: Weights, limit: int | None = None) -> Ranking:
     """Order the finds by what they and their pages say."""
     best = float(finds.bm25.max(initial=0.0))
     bm25 = np.clip(finds.bm25 / best, 0.0, 1.0) if best > 0 else np.zeros(len(finds))
-    asked = max(1, len(finds.idf))
-    headings = finds.headings.sum(axis=1) / asked
-    section = finds.section.sum(axis=1) / asked
+    share = _shares(finds.idf)
+    headings, section, path = finds.headings @ share, finds.section @ share, finds.path @ share
     own = (
-        finds.cosine + weights.bm25 * bm25 + weights.headings * headings + weights.section * section
+        finds.cosine
+        + weights.bm25 * bm25
+        + weights.headings * headings
+        + weights.section * section
+        + weights.path * path
     )
-    own += weights.path * finds.path.sum(axis=1) / asked
     page = page_bonuses(finds, own, weights.page)
     score = own + page
     rows: dict[int, int] = {}
@@ -102,6 +105,17 @@ def rank(finds: Finds, weights: Weights, limit: int | None = None) -> Ranking:
             break
         rows.setdefault(int(finds.twin[row]), row)
     return Ranking(tuple(rows.values()), finds, bm25, headings, section, page, score)
+
+
+def _shares(idf: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much of the question each of its terms is.
+
+    By the root of the IDF: by the IDF itself one rare word of a long question would be all
+    that counts. A term that no found text holds is as rare as the rarest of the others.
+    """
+    rarest = float(idf.max(initial=0.0)) or 1.0
+    worth = np.sqrt(np.where(idf > 0, idf, rarest))
+    return worth / worth.sum() if len(worth) else worth
 
 
 @dataclass(frozen=True, slots=True)

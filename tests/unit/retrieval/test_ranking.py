@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from quire.index.finds import Question, choose_from
+from quire.index.finds import Finds, Question, choose_from
 from quire.index.port import Candidates, Hit
 from quire.retrieval.ranking import Candidate, Weights, diversify, nearest, rank
 from tests.chunks import make_chunk
@@ -52,6 +53,27 @@ def test_a_page_whose_path_names_the_question_comes_before_its_equal() -> None:
     named = hit("named words", 0.41, 0.91, source_file="robot/arm.md")
     assert names(Candidates((plain, named), ()))[0] == "named words"
     assert names(Candidates((plain, named), ()), Weights(path=0.0))[0] == "plain words"
+
+
+def test_a_heading_that_names_a_rare_word_helps_more_than_a_common_one() -> None:
+    idf = np.array([0.4, 3.6, 0.0])
+    flags = np.array([[True, False, False], [False, True, False]])
+    none = np.zeros_like(flags)
+    finds = Finds(
+        cosine=np.array([0.51, 0.5]),
+        bm25=np.zeros(2),
+        weights=np.zeros((2, 3)),
+        idf=idf,
+        headings=flags,
+        section=flags,
+        path=none,
+        page=np.arange(2),
+        twin=np.arange(2),
+        nearest=2,
+    )
+    ranking = rank(finds, Weights())
+    assert ranking.rows == (1, 0)
+    assert ranking.headings == pytest.approx([1 / 7, 3 / 7]), "roots .63, 1.9 and 1.9 of 4.4"
 
 
 def test_equal_texts_count_once_and_the_best_stays() -> None:
