@@ -63,9 +63,8 @@ def instructions(book_title: str, fence: Fence) -> str:
 def passages_block(passages: Sequence[Passage], fence: Fence) -> str:
     """Passages as a model without tools is given them."""
     parts = [
-        f"[{passage.number}] {_one_line(passage.chunk.page_title)}"
-        f" / {_one_line(passage.chunk.section_title or '')}\n{markup.visible(passage.chunk.text)}"
-        for passage in passages
+        _numbered(p.number, p.chunk.page_title, p.chunk.section_title, p.chunk.text)
+        for p in passages
     ]
     return fence.wrap("\n\n".join(parts))
 
@@ -80,8 +79,7 @@ def fence_tool_output(output: str, fence: Fence) -> str:
         return output
     results = cast("list[dict[str, Any]]", parsed["results"])
     parts = [
-        f"[{item['rank']}] {_one_line(item['page_title'])} / "
-        f"{_one_line(item['section_heading'] or '')}\n{markup.visible(item['chunk_text'])}"
+        _numbered(item["rank"], item["page_title"], item["section_heading"], item["chunk_text"])
         for item in results
     ]
     return fence.wrap("\n\n".join(parts)) + "\nReply with the JSON segments."
@@ -100,5 +98,7 @@ def conversation(history: Sequence[Message], limits: Limits) -> list[dict[str, s
     return kept[::-1]
 
 
-def _one_line(text: str) -> str:
-    return " ".join(markup.visible(text).split())
+def _numbered(number: int, page: str, section: str | None, text: str) -> str:
+    """A passage below its number and its place; a place named once is not named again."""
+    place = dict.fromkeys(" ".join(markup.visible(name or "").split()) for name in (page, section))
+    return f"[{number}] {' / '.join(filter(None, place))}\n{markup.visible(text)}"
