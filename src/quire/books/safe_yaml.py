@@ -73,10 +73,12 @@ def _document(events: Iterator[Any], *, lenient: bool) -> Any:
             raise YamlRefused(f"more than {MAX_EVENTS} YAML events", _line(event))
         kind: Any = event.__class__
         if kind is kinds.ScalarEvent:
-            _check_node(event, lenient)
+            if not lenient:
+                _check_node(event)
             _add(stack, _scalar(event), event, lenient)
         elif kind is kinds.SequenceStartEvent or kind is kinds.MappingStartEvent:
-            _check_node(event, lenient)
+            if not lenient:
+                _check_node(event)
             if len(stack) > MAX_DEPTH:
                 raise YamlRefused(f"nested deeper than {MAX_DEPTH} levels", _line(event))
             value: list[Any] | dict[str, Any] = [] if kind is kinds.SequenceStartEvent else {}
@@ -97,9 +99,7 @@ def _line(event: Any) -> int | None:
     return event.start_mark.line if event.start_mark else None
 
 
-def _check_node(event: Any, lenient: bool) -> None:
-    if lenient:
-        return
+def _check_node(event: Any) -> None:
     if event.anchor is not None:
         raise YamlRefused("anchors are not allowed", _line(event))
     tag = event.tag
@@ -135,8 +135,10 @@ def _scalar(event: Any) -> Any:
         return value
     if value in _CONSTANTS:
         return _CONSTANTS[value]
-    if _INTEGER.match(value):
-        return int(value)
-    if _FLOAT.match(value) and len(value) < 40:
-        return float(value)
+    first = value[0]
+    if first.isdigit() or first in "+-.":
+        if _INTEGER.match(value):
+            return int(value)
+        if _FLOAT.match(value) and len(value) < 40:
+            return float(value)
     return value

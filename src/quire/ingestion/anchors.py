@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -22,7 +23,11 @@ _MAYBE_NESTED = re.compile(r"(?:^|[>*+.)-])[ \t]*#{1,6}[ \t]", re.MULTILINE)
 _MAX_NESTING = 5
 MAX_TITLE = 300
 """Characters of a title; it stands in every chunk below its heading."""
-_ASCII_REMOVED = re.compile(r"[^A-Za-z0-9_ -]")
+_SLUG_KEPT = f"{string.ascii_letters}{string.digits}_ -".encode()
+_SLUG_REMOVED = bytes(byte for byte in range(128) if byte not in _SLUG_KEPT)
+_SLUG_WRITTEN = bytes.maketrans(
+    f"{string.ascii_uppercase} ".encode(), f"{string.ascii_lowercase}-".encode()
+)
 _LETTER_SYMBOLS = (("\u24b6", "\u24e9"), ("🄰", "🅉"), ("🅐", "🅩"), ("🅰", "🆉"))
 _NUMBERED = re.compile(r"(.*)_(\d{1,9})\Z", re.DOTALL)
 _VITEPRESS_SPECIAL = re.compile(r"[\ufeff\s~`!@#$%^&*()\-_+=\[\]{}|\\;:\"'“”‘’<>,.?/]+")
@@ -74,12 +79,9 @@ def split_explicit(raw: str) -> tuple[str, str]:
 
 def github_slug(text: str) -> str:
     """What github-slugger makes of a text, repeats aside."""
-    text = text.lower()
     if text.isascii():
-        text = _ASCII_REMOVED.sub("", text)
-    else:
-        text = "".join(char for char in text if _kept(char))
-    return text.replace(" ", "-")
+        return text.encode().translate(_SLUG_WRITTEN, _SLUG_REMOVED).decode()
+    return "".join(char for char in text.lower() if _kept(char)).replace(" ", "-")
 
 
 def python_markdown_slug(text: str) -> str:

@@ -183,8 +183,10 @@ class _Scanner:
         found = _HEADING.match(body)
         if found is None:
             return at
-        title = _CLOSING_HASHES.sub("", found.group(2) or "").strip()
-        return self._add("heading", at, at + 1, len(found.group(1)), title)
+        title = found.group(2) or ""
+        if title.endswith("#"):
+            title = _CLOSING_HASHES.sub("", title)
+        return self._add("heading", at, at + 1, len(found.group(1)), title.strip())
 
     def _fence(self, at: int, body: str, indent: int) -> int:
         after, info = self._fence_end(at, body)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from quire.books import Book
 from quire.books.titles import title_from_name
 from quire.ingestion.pages import Page
@@ -23,6 +25,4 @@ class Trail:
 
     def to(self, section_path: tuple[str, ...]) -> str:
         """Folders, page and sections; neighbours with the same title are named once."""
-        titles = [*self._titles, *section_path]
-        kept = [title for at, title in enumerate(titles) if at == 0 or title != titles[at - 1]]
-        return SEPARATOR.join(kept)
+        return SEPARATOR.join([title for title, _ in groupby((*self._titles, *section_path))])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from quire.ingestion.blocks import Kind, scan
 from quire.ingestion.inline import words
@@ -126,6 +127,7 @@ def _mdx_words(text: str) -> str:
     return words(text, mdx=True)
 
 
+@lru_cache(maxsize=1024)
 def fence_label(info: str) -> str:
     """The language and the file name of an info string: `py title="a.py"` → `py a.py`."""
     language = _LANGUAGE.match(info)
@@ -195,7 +197,7 @@ def _undrawn(code: str) -> str:
 
 def _dedent(text: str) -> str:
     """Code without the indentation that all its lines share, and without trailing blanks."""
-    lines = [line.rstrip() for line in text.split("\n")]
+    lines = list(map(str.rstrip, text.split("\n")))
     if lines[0] and not lines[0][0].isspace():
         return "\n".join(lines).strip("\n")
     common = min([len(line) - len(line.lstrip()) for line in lines if line], default=0)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from quire.ingestion.pages import Page
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """Blocks `first` to `last` (exclusive) of a page; the heading, if any, is the first."""
 
     first: int

@@ -38,7 +38,7 @@ class PageChunks:
 class _Draft:
     """A chunk in the making: pieces of the page, and the section it counts as."""
 
-    __slots__ = ("pieces", "range", "section", "size", "whole", "word_count")
+    __slots__ = ("_word_count", "pieces", "range", "section", "size", "whole")
 
     def __init__(self, section: int, pieces: list[Piece], size: int) -> None:
         self.section = section
@@ -46,20 +46,31 @@ class _Draft:
         self.size = size
         self.range: tuple[int, int] | None = None  # in the file, once asked for
         self.whole = False  # all of its section
-        self.word_count = 0
-        for piece in pieces:
-            if piece.words and piece.kind != "heading":
-                self.word_count += piece.words.count(" ") + 1
+        self._word_count: int | None = None
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it holds more than headings and what nobody reads."""
+        return any(piece.words and piece.kind != "heading" for piece in self.pieces)
+
+    @property
+    def word_count(self) -> int:
+        """Its words without those of headings; counted when first asked for."""
+        if self._word_count is None:
+            said = [piece.words for piece in self.pieces if piece.kind != "heading"]
+            self._word_count = sum([words.count(" ") + 1 for words in said if words])
+        return self._word_count
 
     def join(self, other: _Draft) -> None:
         """Take the next draft in; the section with more words gives the anchor."""
-        if other.word_count > self.word_count:
+        words, more = self.word_count, other.word_count
+        if more > words:
             self.section = other.section
         self.pieces.extend(other.pieces)
         self.range = None
         self.size += other.size
         self.whole = self.whole and other.whole
-        self.word_count += other.word_count
+        self._word_count = words + more
 
 
 def chunk_page(
@@ -90,19 +101,19 @@ class _Splitter:
         self.budget = budget
         self.sections = sections(page)
         self._maker = PieceMaker(page, budget)
-        self._prefixes: dict[int, tuple[str, int]] = {}
+        self._prefixes = [self._sized_prefix(section.path) for section in self.sections]
 
     def drafts(self) -> list[_Draft]:
         drafts: list[_Draft] = []
         for index in range(len(self.sections)):
             drafts.extend(self._split_section(index))
         if self.page.breaks:
-            return [draft for draft in drafts if draft.word_count and not self._is_short(draft)]
+            return [draft for draft in drafts if draft.has_words and not self._is_short(draft)]
         return self._joined_short(self._joined_tiny(drafts))
 
     def prefix(self, index: int) -> str:
         """The heading path in front of what is embedded: `page > section > subsection`."""
-        return self._sized_prefix(index)[0]
+        return self._prefixes[index][0]
 
     def embedded(self, draft: _Draft) -> str:
         """Heading path and words; what was said before is not said twice.
@@ -128,15 +139,11 @@ class _Splitter:
         return self._prefix_size(draft.section) + draft.size
 
     def _prefix_size(self, index: int) -> int:
-        return self._sized_prefix(index)[1]
+        return self._prefixes[index][1]
 
-    def _sized_prefix(self, index: int) -> tuple[str, int]:
-        known = self._prefixes.get(index)
-        if known is None:
-            titles = [self.page.title]
-            titles += [title for title in self.sections[index].path if title != titles[0]]
-            known = self._prefixes[index] = self._shortened(titles)
-        return known
+    def _sized_prefix(self, section_path: tuple[str, ...]) -> tuple[str, int]:
+        title = self.page.title
+        return self._shortened([title, *[above for above in section_path if above != title]])
 
     def _shortened(self, titles: list[str]) -> tuple[str, int]:
         """A path of at most a third of a chunk: middle titles go first, then long tails."""
@@ -225,13 +232,13 @@ class _Splitter:
         return joined
 
     def _may_join(self, first: _Draft, second: _Draft) -> bool:
-        if not first.word_count:
+        if not first.has_words:
             return self._fits_together(first, second, self.budget.limit)
         if not (first.whole and second.whole):
             return False
         if first.word_count >= _TINY_WORDS and second.word_count >= _TINY_WORDS:
             return False
-        if not second.word_count:  # its content follows; only a trailing heading goes back
+        if not second.has_words:  # its content follows; only a trailing heading goes back
             return second.section == len(self.sections) - 1
         one, two = self.sections[first.section], self.sections[second.section]
         related = two.parent in (one.parent, first.section)
@@ -296,8 +303,9 @@ class _Assembly:
         trail = Trail(self._book, page)
         now = utc_now()
         chunks: list[Chunk] = []
-        for index, (text, (start, end)) in enumerate(zip(texts, ranges, strict=True)):
-            section = splitter.sections[drafts[index].section]
+        for index, (draft, text) in enumerate(zip(drafts, texts, strict=True)):
+            section = splitter.sections[draft.section]
+            start, end = ranges[index]
             count = len(text.split())
             chunks.append(
                 Chunk(
@@ -334,7 +342,7 @@ class _Assembly:
                     word_count=max(1, count),
                     token_count=max(1, int(count * 1.3)),
                     char_count=len(text),
-                    opening=drafts[index].pieces[0].opening,
+                    opening=draft.pieces[0].opening,
                 )
             )
         return PageChunks(tuple(chunks), embedded)
