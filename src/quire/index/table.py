@@ -8,10 +8,9 @@ engine in the background when its book is searched, and is dropped at the first 
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,39 +24,62 @@ MOST_HITS: Final = 4096
 """Decoded chunks that a table keeps: those that were chosen last."""
 
 
-Posting: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32] | None]
+class Held(NamedTuple):
+    """Which rows hold the asked terms: an entry for each pair of them, term by term."""
+
+    term: NDArray[np.intp]
+    """Which of the asked terms it is."""
+    row: NDArray[np.intp]
+    weight: NDArray[np.float32]
+    counts: NDArray[np.intp]
+    """How many rows hold each term."""
+
+    def columns(
+        self, found: NDArray[np.intp], rows: int, *, planes: int = 1
+    ) -> NDArray[np.float64]:
+        """The weights in these of so many rows: a line for each, a column for each term.
+
+        With several planes, row `r` of plane `p` is `p * rows + r`; their lines follow each other.
+        """
+        lines = planes * len(found)
+        line = np.full(planes * rows, -1)
+        line[np.add.outer(rows * np.arange(planes), found).ravel()] = np.arange(lines)
+        places = line[self.row]
+        kept = np.flatnonzero(places >= 0)
+        columns = np.zeros((lines, len(self.counts)))
+        columns[places[kept], self.term[kept]] = self.weight[kept]
+        return columns
 
 
 class Postings:
     """The rows that hold a term, with its weight in each."""
 
     def __init__(
-        self,
-        ids: NDArray[np.uint32],
-        rows: NDArray[np.int32],
-        weights: NDArray[np.float32] | None = None,
+        self, ids: NDArray[np.uint32], rows: NDArray[np.intp], weights: NDArray[np.float32]
     ) -> None:
         order = np.argsort(ids, kind="stable")
         self._sorted = ids[order]
         self._rows = rows[order]
-        self._weights = None if weights is None else weights[order]
+        self._weights = weights[order]
 
     @classmethod
     def of_sets(cls, sets: Sequence[frozenset[int]]) -> Postings:
-        """Without weights, of the terms of each row."""
+        """Of the terms of each row, all of the same weight."""
         sizes = [len(each) for each in sets]
         ids = np.fromiter((i for each in sets for i in each), np.uint32, sum(sizes))
-        return cls(ids, np.repeat(np.arange(len(sets), dtype=np.int32), sizes))
+        return cls(ids, np.repeat(np.arange(len(sets)), sizes), np.ones(len(ids), np.float32))
 
-    def of(self, terms: NDArray[np.uint32]) -> list[Posting]:
-        """For each term the rows, and the weights (None where none were given)."""
-        first = np.searchsorted(self._sorted, terms, side="left").tolist()
-        behind = np.searchsorted(self._sorted, terms, side="right").tolist()
-        weights = self._weights
-        return [
-            (self._rows[a:b], None if weights is None else weights[a:b])
-            for a, b in zip(first, behind, strict=True)
-        ]
+    def of(self, terms: NDArray[np.uint32]) -> Held:
+        """The rows of these terms."""
+        first = np.searchsorted(self._sorted, terms, side="left")
+        behind = np.searchsorted(self._sorted, terms, side="right")
+        runs = [slice(0), *map(slice, first.tolist(), behind.tolist())]
+        return Held(
+            np.repeat(np.arange(len(terms)), behind - first),
+            np.concatenate([self._rows[run] for run in runs]),
+            np.concatenate([self._weights[run] for run in runs]),
+            behind - first,
+        )
 
 
 class Table:
@@ -70,12 +92,17 @@ class Table:
         sizes = [len(row.terms.ids) for row in kept]
         self._words = Postings(
             np.concatenate([row.terms.ids for row in kept]),
-            np.repeat(np.arange(len(kept), dtype=np.int32), sizes),
+            np.repeat(np.arange(len(kept)), sizes),
             np.concatenate([row.terms.weights for row in kept]),
         )
-        self._headings = Postings.of_sets([row.headings for row in kept])
-        self._section = Postings.of_sets([row.section for row in kept])
-        self._path = Postings.of_sets([row.path for row in kept])
+        # One after the other: rows of headings, of the chunks' own ones, and of paths.
+        self._named = Postings.of_sets(
+            [
+                *(row.headings for row in kept),
+                *(row.section for row in kept),
+                *(row.path for row in kept),
+            ]
+        )
         self._page = np.unique([row.page for row in kept], return_inverse=True)[1]
         self._twin = np.unique([row.text for row in kept], return_inverse=True)[1]
         self._hits: dict[int, Hit] = {}
@@ -89,30 +116,24 @@ class Table:
         # One thread and the lock released: a matrix product would take every core and spin.
         cosines = np.vecdot(self._dense, question.dense)
         held = self._words.of(question.ids)
-        idf = np.array([self._idf(len(rows)) for rows, _ in held])
+        idf = self._idf(held.counts)
         scores = np.zeros(len(self))
-        for worth, (rows, weights) in zip(idf, held, strict=True):
-            if weights is not None and len(rows):
-                scores[rows] += worth * weights
+        np.add.at(scores, held.row, idf[held.term] * held.weight)
         near, worded = best(cosines, limit), best(scores, limit)
-        worded = worded[scores[worded] > 0]
-        place = np.full(len(self), -1)
-        place[near] = np.arange(len(near))
-        worded = worded[place[worded] < 0]
-        place[worded] = np.arange(len(near), len(near) + len(worded))
+        both = np.zeros(len(self), dtype=np.bool_)
+        both[near] = True
+        worded = worded[(scores[worded] > 0) & ~both[worded]]
         found = np.concatenate([near, worded])
-
-        def named(postings: Postings) -> NDArray[np.bool_]:
-            return _columns(postings.of(question.ids), place, len(found)) > 0
-
+        names = self._named.of(question.ids).columns(found, len(self), planes=3) > 0
+        headings, section, path = np.split(names, 3)
         finds = Finds(
             cosine=cosines[found].astype(np.float64),
             bm25=scores[found],
-            weights=_columns(held, place, len(found)),
+            weights=held.columns(found, len(self)),
             idf=idf,
-            headings=named(self._headings),
-            section=named(self._section),
-            path=named(self._path),
+            headings=headings,
+            section=section,
+            path=path,
             page=self._page[found],
             twin=self._twin[found],
             nearest=len(near),
@@ -131,8 +152,9 @@ class Table:
             while len(self._hits) > MOST_HITS:
                 del self._hits[next(iter(self._hits))]
 
-    def _idf(self, rows: int) -> float:
-        return math.log1p((len(self) - rows + 0.5) / (rows + 0.5)) if rows else 0.0
+    def _idf(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of terms that so many rows hold."""
+        return np.where(counts, np.log1p((len(self) - counts + 0.5) / (counts + 0.5)), 0.0)
 
 
 class Tables:
@@ -166,18 +188,6 @@ class Tables:
     def fits(self, rows: int) -> bool:
         """Whether a book of that many chunks may have a table."""
         return 0 < rows <= self._most
-
-
-def _columns(held: Sequence[Posting], place: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """A column for each term: its weight in each find; `place` is the find of each row, or -1."""
-    columns = np.zeros((size, len(held)))
-    for column, (rows, weights) in enumerate(held):
-        if not len(rows):
-            continue
-        places = place[rows]
-        found = places >= 0
-        columns[places[found], column] = 1.0 if weights is None else weights[found]
-    return columns
 
 
 def best(scores: NDArray[np.floating], limit: int) -> NDArray[np.int64]:

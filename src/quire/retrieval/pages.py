@@ -33,10 +33,9 @@ def page_bonuses(
     """The bonus of each find; `scores` are their own."""
     numbers, page = np.unique(finds.page, return_inverse=True)
     pages = len(numbers)
-    best = np.full(pages, -np.inf)
-    np.maximum.at(best, page, scores)
-    crowd = np.zeros(pages)
-    np.add.at(crowd, page, np.exp((scores - best[page]) / weights.temperature))
+    lead = _leads(scores, page, pages)
+    near = np.exp((scores - scores[lead][page]) / weights.temperature)
+    crowd = np.bincount(page, near, minlength=pages)
     total = float(finds.idf.sum())
     worth = finds.idf / total if total > 0 else finds.idf
     bonus = (
@@ -44,7 +43,9 @@ def page_bonuses(
         + weights.coverage * (_together(finds.weights > 0, page, pages) @ worth)
         + weights.outline * (_together(finds.section, page, pages) @ worth)
     )
-    return bonus[page] * np.where(_leads(scores, page), 1.0, weights.others)
+    share = np.full(len(scores), weights.others)
+    share[lead] = 1.0
+    return bonus[page] * share
 
 
 def _together(flags: NDArray[np.bool_], page: NDArray[np.int64], pages: int) -> NDArray[np.bool_]:
@@ -55,9 +56,9 @@ def _together(flags: NDArray[np.bool_], page: NDArray[np.int64], pages: int) -> 
     return found
 
 
-def _leads(scores: NDArray[np.float64], page: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which find is the best of its page; of equals the first."""
-    order = np.lexsort((-scores, page))
-    leads = np.zeros(len(scores), dtype=np.bool_)
-    leads[order[np.unique(page[order], return_index=True)[1]]] = True
+def _leads(scores: NDArray[np.float64], page: NDArray[np.int64], pages: int) -> NDArray[np.int64]:
+    """The best find of each page; of equals the first."""
+    worst_first = np.argsort(-scores, kind="stable")[::-1]
+    leads = np.zeros(pages, dtype=np.int64)
+    leads[page[worst_first]] = worst_first  # what is written last stays
     return leads
