@@ -67,25 +67,26 @@ class FaultProxy:
         self.counts[fault or "none"] += 1
         self.open_connections += 1
         upstream: asyncio.StreamWriter | None = None
+        pumps: list[asyncio.Task[None]] = []
         try:
             if fault == "refuse":
                 return _reset(writer)
             answers, upstream = await self._connect()
             wish = asyncio.create_task(self._forward(reader, upstream, None))
             answer = asyncio.create_task(self._forward(answers, writer, fault))
-            done, left = await asyncio.wait({wish, answer}, return_when=asyncio.FIRST_COMPLETED)
+            pumps = [wish, answer]
+            done, left = await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
             if wish in done and answer in left and fault != "half-open":
                 await asyncio.wait({answer}, timeout=30)
-            for task in (wish, answer):
-                task.cancel()
-            await asyncio.gather(wish, answer, return_exceptions=True)
         except OSError:
             _reset(writer)
         finally:
             self.open_connections -= 1
-            for end in (writer, upstream):
-                if end is not None:
-                    end.close()
+            if upstream is not None:
+                upstream.close()
+            for pump in pumps:
+                pump.cancel()
+            await asyncio.gather(*pumps, return_exceptions=True)
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self.port:
@@ -141,6 +142,8 @@ class FaultProxy:
         task = asyncio.create_task(self.serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        # not in `serve`: a task that is cancelled at once never runs
+        task.add_done_callback(lambda _: writer.close())
 
     async def stop(self) -> None:
         """Cut every connection; new ones are still accepted."""
