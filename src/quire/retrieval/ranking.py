@@ -30,7 +30,7 @@ class Weights:
     below a rare term is a larger share of the query than a common one."""
     section: float = 0.1
     """For the share that the chunk's own heading names."""
-    path: float = 0.1
+    path: float = 0.25
     """For the share that the page's folders and file name hold."""
     page: PageWeights = field(default_factory=PageWeights)
 
