@@ -141,6 +141,13 @@ class Retrieval:
     passages: tuple[Passage, ...]
     confidence: Confidence
     filters: Filters = Filters()
+    meant: str | None = None
+    """The query with its misspelt words put right, if it had any."""
+
+    @property
+    def asked(self) -> str:
+        """What was searched, and what the passages should be read for."""
+        return self.meant or self.query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,15 +166,15 @@ class _Drafting:
         if not segments or turn.must_stop or reply.asked_back:
             return
         reply.passages, reply.confidence = tuple(turn.passages), turn.confidence
-        choices = () if reply.spoken else clarification.choices(turn.standalone, turn.passages)
+        choices = () if reply.spoken else clarification.choices(turn.asked, turn.passages)
         if choices:
-            reply.ask_back(clarification.text_for(turn.standalone, choices), choices)
+            reply.ask_back(clarification.text_for(turn.asked, choices), choices)
             return
         if self._verifier is None or self._known != len(turn.passages):
             self._known = len(turn.passages)
             self._verifier = Verifier(
                 turn.passages,
-                question=turn.standalone,
+                question=turn.asked,
                 base_url=turn.question.base_url,
                 support=self._support,
                 min_support=self._limits.min_support,

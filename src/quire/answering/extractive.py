@@ -110,16 +110,15 @@ class ExtractiveModel(Model):
         )
 
     async def _reply(self, items: list[dict[str, Any]]) -> TResponseOutputItem:
-        question = _question(items)
         found = _tool_output(items)
         if found is None:
             return ResponseFunctionToolCall(
-                arguments=json.dumps({"query": question}, ensure_ascii=False),
+                arguments=json.dumps({"query": _question(items)}, ensure_ascii=False),
                 call_id=f"call_{len(items)}",
                 name=TOOL_NAME,
                 type="function_call",
             )
-        extract = await self._extractor.extract(question, found)
+        extract = await self._extractor.extract(*found)
         return ResponseOutputMessage(
             id=f"message_{len(items)}",
             content=[
@@ -155,12 +154,12 @@ def _question(items: list[dict[str, Any]]) -> str:
     return ""
 
 
-def _tool_output(items: list[dict[str, Any]]) -> list[Excerpt] | None:
-    """The passages of the last tool result; None before the first."""
+def _tool_output(items: list[dict[str, Any]]) -> tuple[str, list[Excerpt]] | None:
+    """What was searched for and what was found by the last call; None before the first."""
     for item in reversed(items):
         if item.get("type") == "function_call_output":
             found = cast("dict[str, Any]", json.loads(str(item["output"])))
-            return [
+            excerpts = [
                 Excerpt(
                     number=result["rank"],
                     text=result["chunk_text"],
@@ -171,6 +170,7 @@ def _tool_output(items: list[dict[str, Any]]) -> list[Excerpt] | None:
                 )
                 for result in found.get("results", [])
             ]
+            return found["query"], excerpts
     return None
 
 

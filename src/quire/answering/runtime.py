@@ -127,7 +127,7 @@ class AgentRuntime:
             model_settings=self._settings(tool_choice=None),
         )
         block = prompt.passages_block(turn.passages, fence)
-        asked = f"{block}\n\nQuestion: {turn.standalone}\n\nReply with the JSON segments."
+        asked = f"{block}\n\nQuestion: {turn.asked}\n\nReply with the JSON segments."
         messages = [
             *prompt.conversation(history, self._limits),
             {"role": "user", "content": asked},

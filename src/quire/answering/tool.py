@@ -47,7 +47,8 @@ async def retrieve_documentation(turn: Turn, arguments: str) -> str:
     except ValueError as error:
         return error_json(str(error), turn.standalone)
     try:
-        return result_json(await turn.search(query, top_k, threshold), query)
+        found = await turn.search(query, top_k, threshold)
+        return result_json(found, turn.asked if turn.is_question(query) else query)
     except QuireError as error:
         turn.failure = error
         return error_json(error.message, query)

@@ -41,6 +41,11 @@ class Turn:
     failure: QuireError | None = None
 
     @property
+    def asked(self) -> str:
+        """The question without slips of the finger, once it was searched for."""
+        return self.primary.asked if self.primary else self.standalone
+
+    @property
     def confidence(self) -> Confidence:
         """The confidence over the passages of the question itself."""
         return self.primary.confidence if self.primary else NO_CONFIDENCE
@@ -69,11 +74,15 @@ class Turn:
         The model may narrow the caller's bounds but not widen them.
         """
         primary = await self.ensure_primary()
-        if self.must_stop or _same_query(query, self.standalone):
+        if self.must_stop or self.is_question(query):
             return self._numbered(primary)
         found = await self._search(query, top_k=top_k, threshold=threshold)
         self._number(found)
         return self._numbered(primary, found)
+
+    def is_question(self, query: str) -> bool:
+        """Whether the model asks for nothing but the question itself."""
+        return _plain(query) == _plain(self.standalone)
 
     async def _search(
         self, query: str, *, top_k: int | None = None, threshold: float | None = None
@@ -131,7 +140,5 @@ def error_json(message: str, query: str) -> str:
     return json.dumps({"error": message, "query": query}, ensure_ascii=False)
 
 
-def _same_query(one: str, other: str) -> bool:
-    return " ".join(one.lower().split()).strip(" ?.!") == " ".join(other.lower().split()).strip(
-        " ?.!"
-    )
+def _plain(query: str) -> str:
+    return " ".join(query.lower().split()).strip(" ?.!")

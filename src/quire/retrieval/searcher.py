@@ -69,7 +69,7 @@ class Searcher:
         Chunks with equal text count once. `score_threshold` cuts on the calibrated score. With
         `read` the reader, if there is one, has its say in the confidence.
         """
-        ranked = await self.candidates(book_id, query, filters=filters, depth=top_k)
+        meant, ranked = await self._search(book_id, query, filters, top_k)
         above = [c for c in ranked if self._score(c) >= score_threshold]
         kept = diversify(above, limit=top_k, relevance=self._tuning.relevance)
         passages = tuple(
@@ -79,11 +79,13 @@ class Searcher:
         confidence = assess(
             passages,
             [c.vector for c in kept],
-            await self.features(query, kept, read=read and self._policy == "calibrated"),
+            await self.features(meant or query, kept, read=read and self._policy == "calibrated"),
             calibration=self._calibration,
             policy=self._policy,
         )
-        return Retrieval(query=query, passages=passages, confidence=confidence, filters=filters)
+        return Retrieval(
+            query=query, passages=passages, confidence=confidence, filters=filters, meant=meant
+        )
 
     async def candidates(
         self, book_id: str, query: str, *, filters: Filters = Filters(), depth: int = 0
@@ -92,19 +94,27 @@ class Searcher:
 
         A query with misspelt words is searched again as it was meant.
         """
+        _, ranked = await self._search(book_id, query, filters, depth)
+        return ranked
+
+    async def _search(
+        self, book_id: str, query: str, filters: Filters, depth: int
+    ) -> tuple[str | None, list[Candidate]]:
+        """The candidates, and the query as it was meant if it was misspelt."""
         stored = await self._index.embedder()
         if stored is None:
-            return []
+            return None, []
         if stored.name != self._embedder.name:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
         breadth = max(self._tuning.depth, depth)
         limit = depth if depth and self._tuning.relevance >= 1.0 else None
         question, ranking, hits = await self._find(book_id, query, filters, breadth, limit)
+        meant = None
         if strange := strange_words(query, question, ranking.finds):
             near = await self._nearest(book_id, question, filters, breadth)
             if meant := respell(query, strange, near):
                 _, ranking, hits = await self._find(book_id, meant, filters, breadth, limit)
-        return ranking.candidates(hits)
+        return meant, ranking.candidates(hits)
 
     async def features(
         self, query: str, candidates: Sequence[Candidate], *, read: bool = False

@@ -2,7 +2,8 @@
 
 A word that no hit holds is either not in the book or misspelt. If the chunks that lie near in
 meaning use a word that is one slip of the finger away (a letter left out, doubled, wrong, or
-two swapped), that is what was meant.
+two swapped), that is what was meant. British and American spellings are such slips too, and
+so sure ones that a single chunk is enough.
 """
 
 from __future__ import annotations
@@ -23,10 +24,16 @@ LONGEST = 30
 MOST = 12
 """Words put right in one question; one with more isn't a slip of the finger."""
 FEWEST = 2
-"""Chunks that must use the right word."""
+"""Chunks that must use the right word, unless it is the same word in the other English."""
 
 _WORD = re.compile(rf"\b[A-Za-z]{{{SHORTEST - 1},{LONGEST}}}\b")
 """One letter less than the shortest, since the right word may be shorter."""
+_BRITISH = (
+    (re.compile(r"(?<=[iy])s(?=(?:e[ds]?|ers?|ing|ations?)\Z)"), "z"),
+    (re.compile(r"our(?=(?:s|ed|ing|al)?\Z)"), "or"),
+    (re.compile(r"(?<=[bt])re(?=s?\Z)"), "er"),
+)
+"""Quantisation, analyse, behaviour, centre; the stemmer knows of modelling."""
 
 
 def strange_words(query: str, question: Question, finds: Finds) -> frozenset[str]:
@@ -61,8 +68,18 @@ def _vocabulary(texts: Iterable[str]) -> Counter[str]:
 
 def _nearest(word: str, vocabulary: Counter[str]) -> str | None:
     """The commonest word that is one slip away."""
-    near = [other for other in slips(word) if vocabulary[other] >= FEWEST]
+    near = [
+        other
+        for other in slips(word).intersection(vocabulary)
+        if vocabulary[other] >= FEWEST or _american(other) == _american(word)
+    ]
     return max(near, key=lambda other: (vocabulary[other], other), default=None)
+
+
+def _american(word: str) -> str:
+    for ending, other in _BRITISH:
+        word = ending.sub(other, word)
+    return word
 
 
 def slips(word: str) -> set[str]:

@@ -94,6 +94,8 @@ class FakeRetriever:
     probability: float | None = None
     """Fixed confidence; by default the best chunk's share of the question's words."""
     failure: QuireError | None = None
+    meant: dict[str, str] = field(default_factory=dict[str, str])
+    """Misspelt queries with what they mean."""
     calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     async def retrieve(
@@ -135,7 +137,13 @@ class FakeRetriever:
         top = passages[0].score if passages else 0.0
         probability = top if self.probability is None else self.probability
         confidence = make_confidence(probability, len(passages), top)
-        return Retrieval(query=query, passages=passages, confidence=confidence, filters=filters)
+        return Retrieval(
+            query=query,
+            passages=passages,
+            confidence=confidence,
+            filters=filters,
+            meant=self.meant.get(query),
+        )
 
 
 def _stems(chunk: Chunk) -> frozenset[str]:

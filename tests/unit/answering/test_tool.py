@@ -84,6 +84,17 @@ async def test_the_same_question_is_searched_once_and_numbers_stay() -> None:
     assert sorted(ranks.values()) == [1, 2]
 
 
+async def test_a_misspelt_question_is_told_and_read_as_it_was_meant() -> None:
+    retriever = FakeRetriever([CHUNK], meant={"What is a noed?": "What is a node?"}, probability=1)
+    question = Question(text="What is a noed?", book_id="book")
+    turn = Turn(question=question, standalone=question.text, retriever=retriever)
+    assert turn.asked == "What is a noed?"
+    result = json.loads(await retrieve_documentation(turn, '{"query": "What is a noed?"}'))
+    assert result["query"] == turn.asked == "What is a node?"
+    other = json.loads(await retrieve_documentation(turn, '{"query": "process"}'))
+    assert other["query"] == "process"
+
+
 def test_the_schema_is_the_one_of_the_contract() -> None:
     assert PARAMETERS["required"] == ["query"]
     assert PARAMETERS["properties"]["top_k"]["default"] == 5

@@ -46,6 +46,21 @@ def test_a_word_of_one_chunk_alone_and_a_short_one_are_no_reason() -> None:
     assert put_right("What is an actr?") is None
 
 
+def test_a_spelling_of_the_other_english_needs_one_chunk_alone() -> None:
+    book = ("The quantization of colors near the center.", "It analyzes behavior.")
+    right = {
+        "quantisation": "quantization",
+        "colours": "colors",
+        "centre": "center",
+        "behaviour": "behavior",
+    }
+    for british, american in right.items():
+        assert put_right(f"What is {british}?", book) == f"What is {american}?"
+    assert put_right("What does it analyse?", ("It will analyze.",)) == "What does it analyze?"
+    assert put_right("What is color?", ("The colour.",)) == "What is colour?"
+    assert put_right("What is quantixation?", book) is None
+
+
 def test_without_hits_there_is_nothing_to_put_right_by() -> None:
     assert put_right("schduler", ()) is None
 
