@@ -135,7 +135,7 @@ def growth_lines(
         parts.append(_text(at[0] - 8, at[1] + 4, _power(low_y + step), anchor="end", size=11))
     parts += plot.names()
     for number, (name, line) in enumerate(series.items()):
-        color = (ACCENT, SECOND, INK)[number % 3]
+        color = (MUTED, ACCENT, SECOND, INK)[number % 4]
         corners = [
             plot.at((math.log10(a) - low_x) / span_x, (math.log10(max(b, 1e-9)) - low_y) / span_y)
             for a, b in line
@@ -188,7 +188,7 @@ class _Plot:
 
 
 def _power(exponent: int) -> str:
-    names = {0: "1", 1: "10", 2: "100", 3: "1k", 4: "10k", 5: "100k", 6: "1M"}
+    names = {-1: "0.1", 0: "1", 1: "10", 2: "100", 3: "1k", 4: "10k", 5: "100k", 6: "1M"}
     return names.get(exponent, f"1e{exponent}")
 
 

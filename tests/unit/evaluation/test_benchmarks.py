@@ -33,13 +33,16 @@ def test_markdown_names_the_machine_and_the_ratios() -> None:
     assert "| again | 0.5 s | 0.05 × whole book |" in text
 
 
-def test_growth_is_drawn_from_the_latencies() -> None:
+def test_growth_is_drawn_from_the_medians_and_the_rate_of_storing() -> None:
     benchmark = Benchmark("growth", "synthetic")
     for size, value in ((1_000, 0.001), (100_000, 0.01)):
+        benchmark.add(f"stored a second up to {size:,}", 2_000.0, "1/s")
         benchmark.add(f"disk at {size:,}", 1.0, "MB")
         benchmark.add_latencies(f"hybrid search at {size:,}", [value])
     svg = growth_chart(benchmark)
     assert svg.count("<polyline") == 2
+    assert "storing a chunk" in svg
+    assert ">0.1<" in svg
     assert "100k" in svg
 
 

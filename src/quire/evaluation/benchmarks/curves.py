@@ -12,15 +12,20 @@ _COLORS = (
 
 
 def growth_chart(benchmark: Benchmark) -> str:
-    """Search latency over the number of chunks, both axes logarithmic, as an SVG file."""
+    """What storing and searching take (medians), both axes logarithmic, as an SVG file."""
     series: dict[str, list[tuple[float, float]]] = {}
     for row in benchmark.rows:
-        name, found, rest = row.what.partition(" at ")
-        if found and row.unit == "ms":
-            size, _, share = rest.rpartition(" ")
-            series.setdefault(f"{name} {share}", []).append(
-                (float(size.replace(",", "")), row.value)
-            )
-    svg = growth_lines(series, x="chunks", y="milliseconds", title="Search as a book grows")
+        name, search, rest = row.what.partition(" at ")
+        size, _, share = rest.rpartition(" ")
+        if search and share == "p50":
+            series.setdefault(name, []).append((_number(size), row.value))
+        elif row.unit == "1/s":
+            size = row.what.rpartition(" ")[2]
+            series.setdefault("storing a chunk", []).append((_number(size), 1000 / row.value))
+    svg = growth_lines(series, x="chunks", y="milliseconds", title="As a book grows")
     head, end, body = svg.partition(">")
     return head + end + _COLORS + body
+
+
+def _number(size: str) -> float:
+    return float(size.replace(",", ""))
