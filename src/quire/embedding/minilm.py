@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -23,9 +25,8 @@ if TYPE_CHECKING:
 
 DIMENSION = 384
 SPECIAL_TOKENS = 2
-BATCH_TOKENS = 2048
-"""Padded tokens of one document batch: enough to fill the cores, short enough that a question
-asked meanwhile waits little."""
+BATCH_TOKENS = 512
+"""Padded tokens of one document batch: few enough to stay in a core's cache."""
 
 T = TypeVar("T")
 
@@ -56,9 +57,12 @@ class MinilmEmbedder:
     Args:
         cache: Folder of the model files; they are fetched and built there if they are missing.
         precision: `auto` takes what the check at build time chose (see `PrecisionCheck`).
-        threads: Cores that one batch may use; all of them by default.
+        threads: Texts and batches that are embedded at a time; one a core by default.
         source: Where the weights are, instead of the package index (see `ModelStore`).
         progress: Told, line by line, what a build is doing; called from another thread.
+
+    A text or a batch keeps to one core, and several run side by side: shared among the cores, it
+    takes a fifth more of the processor, and a question isn't embedded any sooner.
 
     Nothing is loaded before the first call or `warm()`, either of which raises `ModelFilesError`
     when the model can't be had.
@@ -75,13 +79,15 @@ class MinilmEmbedder:
     ) -> None:
         self.store = ModelStore(cache, source=source)
         self._precision: Literal["auto", "fp32", "int8"] = precision
-        self._threads = threads
+        self._at_once = threads or _cores()
         self._progress = progress
         self._engine: _Engine | None = None
         self._loading = threading.Lock()
         # Questions have threads of their own: they never queue behind documents.
-        self._documents = ThreadPoolExecutor(1, thread_name_prefix="minilm-documents")
-        self._queries = ThreadPoolExecutor(2, thread_name_prefix="minilm-queries")
+        self._documents, self._queries = (
+            ThreadPoolExecutor(self._at_once, thread_name_prefix=f"minilm-{kind}")
+            for kind in ("documents", "queries")
+        )
 
     @property
     def name(self) -> str:
@@ -113,9 +119,15 @@ class MinilmEmbedder:
             return vectors
         engine = await self._in(self._documents, self._load)
         ids = await self._in(self._documents, lambda: engine.encode(texts))
-        for rows in _batches([len(each) for each in ids]):
-            batch = [ids[row] for row in rows]
-            vectors[rows] = await self._in(self._documents, lambda b=batch: engine.runner.embed(b))
+        batches = _batches([len(each) for each in ids])
+
+        async def embed() -> None:
+            for rows in batches:  # whoever is free takes the next
+                batch = [ids[row] for row in rows]
+                work = partial(engine.runner.embed, batch)
+                vectors[rows] = await self._in(self._documents, work)
+
+        await asyncio.gather(*(embed() for _ in range(self._at_once)))
         return vectors
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -153,12 +165,17 @@ class MinilmEmbedder:
         tokenizer = Tokenizer.from_file(str(self.store.path_of("tokenizer")))
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        runner = GraphRunner(self.store.path_of(precision), self._threads)
+        runner = GraphRunner(self.store.path_of(precision), threads=1)
 
         def count(text: str) -> int:
             return len(tokenizer.encode(_encodable(text), add_special_tokens=False).ids)
 
         return _Engine(tokenizer, runner, precision, WordPieceCounter(count))
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _encodable(text: str) -> str:
