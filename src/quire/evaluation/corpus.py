@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -14,6 +15,7 @@ from quire.errors import InvalidRequest, NotFound
 PAGE_SUFFIXES = (".md", ".mdx", ".markdown", ".rst", ".ipynb", ".txt")
 _TREES = ("md", "docs")
 _UNTITLED = "Text"
+_NO_WORD = re.compile(r"[^A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +137,13 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def file_name(identifier: str) -> str:
-    """A flat file name that says nothing a search could find, stable for the id."""
-    return f"d{hashlib.sha256(identifier.encode()).hexdigest()[:16]}.md"
+    """A flat file name that is stable for the id and says what the id says.
+
+    An id is often the page's address, and a page's path counts in a search.
+    """
+    words = _NO_WORD.sub("-", identifier).strip("-")[:120]
+    digest = hashlib.sha256(identifier.encode()).hexdigest()[:16]
+    return f"{words}-{digest}.md".removeprefix("-")
 
 
 def page_text(title: str, text: str) -> str:

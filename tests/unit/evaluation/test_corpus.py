@@ -28,6 +28,18 @@ def test_documents_become_one_page_each(tmp_path: Path) -> None:
         "_a/b#c": "# A title\n\nText.\n",
         "x:1": "---\ntitle: Text\n---\n\n--- no title\n",
     }
+    assert sorted(corpus.documents)[0].startswith("a-b-c-"), "an address counts in a search"
+
+
+def test_ids_without_a_letter_of_ours_still_have_files_of_their_own(tmp_path: Path) -> None:
+    rows = [
+        {"_id": id, "title": "", "text": "x"}
+        for id in ("机", "器", "../..", "A/b", "a-b", "l" * 900)
+    ]
+    corpus = find_corpus(jsonl(tmp_path / "c.jsonl", *rows), pages=tmp_path / "pages")
+    names = [path.name for path in corpus.root.iterdir()]
+    assert len(names) == len({name.lower() for name in names}) == len(rows)
+    assert all(not name.startswith((".", "_")) and len(name) < 200 for name in names)
 
 
 def test_a_changed_corpus_changes_only_its_own_pages(tmp_path: Path) -> None:
