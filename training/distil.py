@@ -1,10 +1,10 @@
 """A larger teacher (teacher.py) trained on the labels; then the reader trained on the mean of its and a first reader's outputs.
 
-    python questions.py --pack .data/pack3 --gguf SmolLM2-135M-Instruct.Q4_1.gguf --out made.json.xz &
+    python questions.py --pack .data/pack3 --gguf SmolLM2-135M-Instruct.Q4_1.gguf --out made.json.xz
     python distil.py --pack .data/pack3 --gguf SmolLM2-135M-Instruct.Q4_1.gguf --made made.json.xz --first FIRST --out OUT --compile
 
-One GPU, 24 minutes. The outputs are computed once for a fixed set of batches and kept on the device; the reader goes over them
-many times. The made questions join the teacher's training as soon as they are there."""
+One GPU, 25 minutes. The outputs are computed once for a fixed set of batches and kept on the device; the reader goes over them
+many times. A trained teacher is kept in OUT, so that a run that was broken off goes on from there."""
 
 import argparse
 import itertools
@@ -18,7 +18,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from encode import MAX_SENTENCES, contexts_of, question_ids, tokenizer
+from made import Made, judge, labelled_by, place_of_target, shown, with_made
 from model import Reader, Store, embed_all, load_body, segment_lse, unpacked
+from spans import Places, best_span, span_f1
 from teacher import BEGIN, END, Gguf, Teacher
 from train import (
     CLOZE,
@@ -29,7 +31,6 @@ from train import (
     UNLABELLED,
     Plan,
     fit,
-    in_batches,
     labelled,
     labels,
     log,
@@ -44,7 +45,7 @@ from train import (
     without,
 )
 
-LONGEST = 330  # of the teacher's tokens in a passage
+LONGEST = 360  # of the teacher's tokens in a passage
 ABSENT = -6e4
 
 
@@ -55,12 +56,16 @@ def teacher_tokens(d: dict, tok_path: Path, workers: int):
     return question_ids(tokenizer(tok_path), d["questions"]), contexts
 
 
-def teacher_side(d: dict, ids, contexts):
-    """Store, data with the teacher's spans, lengths."""
-    base = []
+def teacher_side(d: dict, ids, contexts, seen):
+    """Store, data with the teacher's spans, lengths. Rows whose sentence its tokens don't reach are left out."""
+    base, absent = [], 0
     for b in d["base"]:
         _, s, e = labels(contexts[b[1]], b[9], None)
-        base.append((*b[:3], s, e, *b[5:]))
+        bits = b[2] & int(seen[b[1]])
+        gone = not b[5] and bits == 0
+        absent += gone
+        base.append((b[0], b[1], bits, s, e, b[5], "absent" if gone else b[6], *b[7:]))
+    log(f"teacher's side: {absent} of {len(base)} rows cut off")
     lengths = np.array([len(x) for x in ids]), np.array([len(c["ids"]) for c in contexts])
     return Store(ids, contexts, DEVICE, BEGIN, END), {**d, "base": base}, lengths
 
@@ -69,104 +74,6 @@ def by_sentence(o: dict) -> tuple[torch.Tensor, torch.Tensor]:
     """How much of the start's and of the end's weight a sentence holds (log-sum-exp)."""
     n = len(o["evidence"])
     return tuple(segment_lse(o[k], o["token_sentence"], n) for k in ("start", "end"))
-
-
-# --- questions made by questions.py ------------------------------------------------------------------------------------
-
-
-class Made:
-    """Groups of a made question: its passage and three near ones, with what the first reader thinks of them."""
-
-    def __init__(self, path: Path, d: dict, stores, toks, body, vectors, near: int = 10):
-        rows = json.load(lzma.open(path))
-        count = np.array([min(len(c["spans"]), MAX_SENTENCES) for c in d["contexts"]])
-        self.rows = [r for r in rows if r[1] < count[r[0]]]
-        ids = [question_ids(tok, [r[2] for r in self.rows]) for tok in toks]
-        first = {store.ask(x) for store, x in zip(stores, ids, strict=True)}
-        assert len(first) == 1
-        self.first = first.pop()
-        self.lengths = [np.array([len(x) for x in i]) for i in ids]
-        own = torch.tensor([r[0] for r in self.rows], device=DEVICE)
-        v, closest = embed_all(body, ids[0], DEVICE), []
-        for a in range(0, len(own), 8192):
-            sims = v[a : a + 8192] @ vectors.T
-            sims.scatter_(1, own[a : a + 8192, None], -1)
-            closest.append(sims.topk(near, 1).indices.cpu().numpy())
-        self.near = np.concatenate(closest)
-        self.bits = np.array([1 << r[1] for r in self.rows], np.uint64).view(np.int64)
-        self.own = own.cpu().numpy()
-        self.kind = np.full((len(self.rows), 4), UNLABELLED)
-
-    def batches(self, rng, lengths_c, side: int, tokens: int, only=None, negatives: int = 3):
-        """An epoch; negatives are drawn from the near passages, by group the same ones each time."""
-        pick = rng.permutation(len(self.rows) if only is None else only)
-        n, wide = len(pick), 1 + negatives
-        c = np.concatenate([self.own[pick, None], self.near[pick][:, [1, 4, 8][:negatives]]], 1)
-        first = np.arange(wide) == 0
-        items = {
-            "g": np.repeat(np.arange(n), wide),
-            "q": np.repeat(self.first + pick, wide),
-            "c": c.reshape(-1),
-            "type": self.kind[pick][:, :wide].reshape(-1),
-            "bits": (self.bits[pick, None] * first).reshape(-1),
-            **{k: np.full(n * wide, -1) for k in ("s", "e")},
-            "weak": np.zeros(n * wide, np.int64),
-            "plain": (rng.random(n * wide) < 0.25).astype(np.int64),
-        }
-        length = np.repeat(self.lengths[side][pick], wide) + lengths_c[items["c"]] + 3
-        return in_batches({k: v.astype(np.int64) for k, v in items.items()}, length, tokens)
-
-
-def place_of_target(o: dict, items: dict) -> torch.Tensor:
-    """By group: how many sentences of its passages stand above the one that was asked for."""
-    g = items["g"] - items["g"].min()
-    si, ev = o["sentence_item"], o["evidence"]
-    hit = ((items["bits"][si] >> o["sentence_number"]) & 1).bool()
-    top = ev.new_full((int(g.max()) + 1,), 1e4)
-    top[g[si[hit]]] = ev[hit]
-    missed = top == 1e4
-    above = torch.zeros_like(top).index_add(0, g[si], (ev > top[g[si]]).float())
-    return torch.where(missed, 1e4, above)
-
-
-def labelled_by(place, answerable, items: dict, within: int) -> torch.Tensor:
-    """Kinds of the items: labelled where the sentence stands high enough; near passages that may answer too stay without a label."""
-    g = items["g"] - items["g"].min()
-    first = torch.ones_like(g, dtype=torch.bool)
-    first[1:] = g[1:] != g[:-1]
-    agreed = (place <= within)[g]
-    own = answerable.new_zeros(len(place)).index_add(0, g[first], answerable[first])
-    other = agreed & ~first & (answerable < own[g] - 1)
-    kind = torch.full_like(items["type"], UNLABELLED)
-    kind[agreed & first] = POSITIVE
-    kind[other] = NEGATIVE
-    return kind
-
-
-@torch.no_grad()
-def judge(made: Made, reader, store, lengths_c, tokens: int) -> np.ndarray:
-    """Lets the first reader set the kinds; returns the groups that got labels."""
-    rng = np.random.default_rng(0)
-    for batch in made.batches(rng, lengths_c, 0, tokens):
-        items = on_device(batch)
-        with torch.autocast(DEVICE, torch.bfloat16):
-            o = outputs(reader, store, items)
-        kind = labelled_by(place_of_target(o, items), o["answerable"], items, 1)
-        made.kind[batch["q"][::4] - made.first] = kind.view(-1, 4).cpu().numpy()
-    good = np.nonzero(made.kind[:, 0] == POSITIVE)[0]
-    log(f"{len(good)} of {len(made.rows)} made questions agree with the first reader")
-    return good
-
-
-def with_made(source, make, every: int = 2):
-    """The labelled batches; once questions have been made, one batch of those after every two."""
-    extra = None
-    for k, (epoch, batch) in enumerate(source, 1):
-        yield epoch, batch
-        if k % every == 0:
-            extra = extra or make()
-            if extra:
-                yield epoch, next(extra)
 
 
 # --- the teachers' outputs ---------------------------------------------------------------------------------------------
@@ -181,13 +88,16 @@ def by_number(o: dict) -> torch.Tensor:
 
 
 @torch.no_grad()
-def remember(teacher, t_store, reader, store, batches, until: float, share: float, made=False):
-    """Batches with the mean of the two teachers' outputs, as many as the time allows."""
+def remember(teacher, t_store, reader, store, batches, until: float, share: float, places=None):
+    """Batches with the mean of the two teachers' outputs, as many as the time allows.
+
+    With `places` (made questions) the mean decides on labels, and the teacher's span is one where it does."""
     out, items_done, agreed, groups = [], 0, 0, 0
     for batch in batches:
         if time.time() - T0 > until:
             break
         items = on_device(batch)
+        items.setdefault("drop", torch.full_like(items["g"], -1))
         with torch.autocast(DEVICE, torch.bfloat16):
             a, b = outputs(teacher, t_store, items), outputs(reader, store, items)
         x, y = by_number(a), by_number(b)
@@ -195,17 +105,20 @@ def remember(teacher, t_store, reader, store, batches, until: float, share: floa
         mean[(x <= ABSENT / 2) | (y <= ABSENT / 2)] = ABSENT
         first = share * torch.stack([a["answerable"], a["relevant"]], 1)
         first += (1 - share) * torch.stack([b["answerable"], b["relevant"]], 1)
-        if made:
+        if places:
             o = {**b, "evidence": mean[0, b["sentence_item"], b["sentence_number"]]}
             items["type"] = labelled_by(place_of_target(o, items), first[:, 0], items, 0)
-            agreed += int((items["type"] == POSITIVE).sum())
+            own = items["type"] == POSITIVE
+            s, e = places.moved(items["c"], *best_span(a, items["bits"]))
+            items["s"], items["e"] = (torch.where(own, v, -1) for v in (s, e))
+            agreed += int(own.sum())
             groups += int(items["g"].max() - items["g"].min()) + 1
         items |= {"t_sentences": mean.half(), "t_first": first}
         out.append(items)
         items_done += b["n"]
     log(
         f"teachers' outputs of {items_done} items in {len(out)} batches",
-        f"{agreed} of {groups} agree" if made else "",
+        f"{agreed} of {groups} agree" if places else "",
     )
     return out
 
@@ -238,6 +151,7 @@ def taught(store):
         kind, g = items["type"], items["g"] - items["g"].min()
         groups = int(g.max()) + 1
         listed = (kind == POSITIVE) | (kind == NEGATIVE) | (kind == UNLABELLED)
+        listed &= items["drop"] < 0
         si = o["sentence_item"]
         target = items["t_sentences"][:, si, o["sentence_number"]].float()
         known = target[0] > ABSENT / 2
@@ -265,40 +179,45 @@ def taught(store):
 
 
 def weights_of(path: Path) -> dict[str, torch.Tensor]:
-    """Of a folder that train.py wrote, or of one file with rows in 8 bits."""
-    if path.is_dir():
-        from export_onnx import load
+    """Of a folder that train.py wrote, of an exported graph, or of one file with rows in 8 bits."""
+    from export_onnx import load, of_graph
 
-        return {k: torch.from_numpy(v) for k, v in load(path).items()}
+    if path.is_dir() or path.suffix == ".onnx":
+        read = load if path.is_dir() else of_graph
+        return {k: torch.from_numpy(v) for k, v in read(path).items()}
     return unpacked(str(path))
 
 
-def awaited(path: Path) -> None:
+def awaited(path: Path) -> Path:
     """Large inputs may still be on their way while the rows are tokenised."""
     while not path.exists():
-        time.sleep(1)
+        time.sleep(0.5)
+    return path
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     ap = argparse.ArgumentParser()
     ap.add_argument("--pack", type=Path, default=Path(".data/pack3"))
     ap.add_argument("--gguf", type=Path, required=True)
-    ap.add_argument("--made", type=Path, required=True, help="of questions.py; may come later")
+    ap.add_argument("--made", type=Path, required=True, help="of questions.py")
     ap.add_argument("--first", type=Path, required=True, help="weights of the first reader")
     ap.add_argument("--out", type=Path, required=True)
     ap.add_argument(
         "--until",
+        type=Path,
+        help="a file with the second, since 1970, at which the reader is to be ready; else in 1500 s",
+    )
+    ap.add_argument(
+        "--split",
         type=float,
         nargs=3,
-        default=[640, 810, 1400],
-        help="seconds from the start: end of the teacher's training, of its outputs, of the reader's training",
+        default=[0.48, 0.14, 0.38],
+        help="of that time: the teacher's training, its outputs, the reader's training",
     )
     ap.add_argument(
-        "--share", type=float, default=0.65, help="the teacher's, against the first reader"
+        "--share", type=float, default=0.75, help="the teacher's, against the first reader"
     )
-    ap.add_argument(
-        "--unmeasured", action="store_true", help="skip the measured sets: check.py later"
-    )
+    ap.add_argument("--made-share", type=float, default=0.4, help="of the outputs' time")
     ap.add_argument("--layers", type=int, default=30, help="of the teacher; fewer for a trial run")
     ap.add_argument("--teacher-lr", type=float, default=3e-4)
     ap.add_argument("--lr", type=float, default=3e-4)
@@ -306,100 +225,119 @@ def main() -> None:
     ap.add_argument("--tokens", type=int, default=65536, help="a batch of the teacher's")
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--report", type=int, default=200)
-    ap.add_argument("--fraction", type=float, default=1.0)
     ap.add_argument("--workers", type=int, default=16)
     ap.add_argument("--compile", action="store_true")
-    args = ap.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    tok_path = args.pack / "tokenizer.json"
-    tok = tokenizer(tok_path)
-    bench = None
-    if not args.unmeasured:
+    return ap.parse_args()
+
+
+class Measured:
+    """The measured sets for either side; what it finds goes to the log and to metrics.json."""
+
+    def __init__(self, args, t_path: Path):
+        tok_path = args.pack / "tokenizer.json"
         sets = json.load(lzma.open(args.pack / "eval.json.xz"))
-        bench = evaluate.Bench(sets, tok_path, args.workers)
-    d = prepare(args.pack, args.workers, args.fraction, edits2=True)
-    awaited(args.gguf)
-    g = Gguf(args.gguf)
-    t_path = args.out / "teacher-tokenizer.json"
-    g.tokenizer().save(str(t_path))
-    t_tok = tokenizer(t_path)
+        self.bench = evaluate.Bench(sets, tok_path, args.workers)
+        self.t_ids = question_ids(tokenizer(t_path), self.bench.questions)
+        self.t_contexts = contexts_of(self.bench.pairs, t_path, args.workers, LONGEST)
+        self.out, self.report = args.out, {}
+
+    def place(self, body) -> None:
+        self.bench.place(body, DEVICE)
+        store = Store(self.t_ids, self.t_contexts, DEVICE, BEGIN, END)
+        self.bench.stores["Teacher"] = store
+
+    def __call__(self, name: str, model, *books) -> None:
+        b, of_teacher = self.bench, isinstance(model, Teacher)
+        contexts = self.t_contexts if of_teacher else b.contexts
+        store = b.stores["Teacher"] if of_teacher else b.store
+        spans = span_f1(model, store, contexts, b.sets["squad2"], *b.first["squad2"])
+        self.report[name] = spans | b.measure(model, *books)
+        log(name, json.dumps(self.report[name]))
+        (self.out / "metrics.json").write_text(json.dumps(self.report, indent=1))
+
+
+def main() -> None:
+    args = arguments()
+    args.out.mkdir(parents=True, exist_ok=True)
+    tok_path, t_path = args.pack / "tokenizer.json", args.pack / "teacher-tokenizer.json"
+    if not t_path.exists():
+        Gguf(awaited(args.gguf)).tokenizer().save(str(t_path))
+    tok, t_tok = tokenizer(tok_path), tokenizer(t_path)
+    d = prepare(args.pack, args.workers, edits2=True)
     t_ids, t_contexts = teacher_tokens(d, t_path, args.workers)
-    if bench:
-        b_ids = question_ids(t_tok, bench.questions)
-        b_contexts = contexts_of(bench.pairs, t_path, args.workers, LONGEST)
     log("teacher's tokens")
+    measure = Measured(args, t_path)
+    log("measured sets")
     ids = question_ids(tok, d["questions"])
     torch.backends.cuda.matmul.allow_tf32 = True
     store = Store(ids, d["contexts"], DEVICE)
+    seen = shown(d["contexts"]), shown(t_contexts)
+    t_store, t_data, t_lengths = teacher_side(d, t_ids, t_contexts, seen[1])
+    places = Places(d["contexts"], t_contexts, len(d["passages"]))
+    places.check(d["base"], t_data["base"], d["contexts"])
+    log("spans agree")
+    first = Reader(0.0).to(DEVICE).eval()
+    first.load_state_dict(weights_of(awaited(args.first)), strict=False)
     body = Reader(0.0).body.to(DEVICE).eval()
-    awaited(args.pack / "init.safetensors")
-    load_body(body, str(args.pack / "init.safetensors"))
+    load_body(body, str(awaited(args.pack / "init.safetensors")))
     vectors = embed_all(body, [c["ids"] for c in d["contexts"][: len(d["passages"])]], DEVICE)
     negs = negatives(d, vectors, embed_all(body, ids, DEVICE))
     log("negatives")
-    t_store, t_data, t_lengths = teacher_side(d, t_ids, t_contexts)
-    awaited(args.first)
-    first = Reader(0.0).to(DEVICE).eval()
-    first.load_state_dict(weights_of(args.first), strict=False)
-    report = {}
+    measure.place(body)
+    measure("first", first)
+    lengths_c = np.array([len(c["ids"]) for c in d["contexts"]])
+    sides = (store, seen[0]), (t_store, seen[1])
+    made = Made(args.made, sides, (tok, t_tok), body, vectors)
+    good = judge(made, first, store, lengths_c, args.tokens)
 
-    def measure(name, model, *books):
-        if bench:
-            report[name] = bench.measure(model, *books)
-            log(name, json.dumps(report[name]))
-            (args.out / "metrics.json").write_text(json.dumps(report, indent=1))
-
-    if bench:
-        bench.place(body, DEVICE)
-        bench.stores["Teacher"] = Store(b_ids, b_contexts, DEVICE, BEGIN, END)
-    measure("first", first, ())
-
-    made, lengths_c = None, np.array([len(c["ids"]) for c in d["contexts"]])
-
-    def make():
-        nonlocal made
-        if not args.made.exists():
-            return None
-        made = Made(args.made, d, (store, t_store), (tok, t_tok), body, vectors)
-        good = judge(made, first, store, lengths_c, args.tokens)
-        rng = np.random.default_rng(args.seed + 3)
-        return (
-            batch
-            for _ in itertools.count()
-            for batch in made.batches(rng, t_lengths[1], 1, args.tokens, good)
-        )
+    def epochs(seed, only=None):
+        rng = np.random.default_rng(seed)
+        for _ in itertools.count():
+            yield from made.batches(rng, t_lengths[1], 1, args.tokens, only)
 
     torch.manual_seed(args.seed)
-    start = Teacher(args.layers)
-    start.load(g)
-    plan = lambda data, adv, neg: Plan(data, negs, *t_lengths, None, adv, neg)
-    teacher = fit(
-        args,
-        start.to(DEVICE),
-        Teacher(args.layers),
-        with_made(stream(plan(t_data, 2, 2), args.seed, args.tokens, 0), make),
-        labelled(t_store),
-        args.until[0] - (time.time() - T0),
-        args.teacher_lr,
-        ema=0.997,
-        warm=60,
+    kept = args.out / "teacher.pt"
+    g = Gguf(awaited(args.gguf))
+    end = float(awaited(args.until).read_text()) - T0 if args.until else 1500.0
+    begin = time.time() - T0
+    shares = (
+        np.cumsum(args.split) if not kept.exists() else np.array([0.0, *args.split[1:]]).cumsum()
     )
-    del start
+    until = begin + (end - begin) * shares / shares[-1]
+    log("until", until.round(1).tolist())
+    plan = lambda data, adv, neg: Plan(data, negs, *t_lengths, None, adv, neg)
+    if kept.exists():
+        teacher = Teacher(args.layers).to(DEVICE).eval()
+        teacher.load_state_dict(torch.load(kept))
+    else:
+        start = Teacher(args.layers)
+        start.load(g)
+        teacher = fit(
+            args,
+            start.to(DEVICE),
+            Teacher(args.layers),
+            with_made(
+                stream(plan(t_data, 2, 2), args.seed, args.tokens, 0), epochs(args.seed + 3, good)
+            ),
+            labelled(t_store),
+            until[0] - (time.time() - T0),
+            args.teacher_lr,
+            ema=0.997,
+            warm=60,
+        )
+        del start
+        torch.save(teacher.state_dict(), kept)
+        log("teacher kept")
     measure("teacher", teacher, ())
     if args.compile:
         for layer in teacher.layers:
             layer.compile(dynamic=True)
-    if made is None:
-        make()
     models, begin = (teacher, t_store, first, store), time.time() - T0
-    batches = []
-    if made:
-        rng = np.random.default_rng(args.seed + 9)
-        source = made.batches(rng, t_lengths[1], 1, args.tokens, negatives=2)
-        half = begin + 0.45 * (args.until[1] - begin)
-        batches += remember(*models, source, half, args.share, made=True)
+    half = begin + args.made_share * (until[1] - begin)
+    batches = remember(*models, epochs(args.seed + 9), half, args.share, places)
     source = (b for _, b in stream(plan(d, 2, 3), args.seed + 7, args.tokens, 0))
-    batches += remember(*models, source, args.until[1], args.share)
+    batches += remember(*models, source, until[1], args.share)
+    del teacher, models
     torch.manual_seed(args.seed + 1)
     start = Reader(args.dropout).to(DEVICE)
     start.load_state_dict(first.state_dict())
@@ -412,17 +350,21 @@ def main() -> None:
         Reader(0.0),
         remembered(batches, args.seed),
         taught(store),
-        args.until[2] - (time.time() - T0),
+        until[2] - (time.time() - T0),
         args.lr,
-        ema=0.997,
-        warm=60,
+        ema=0.998,
+        warm=100,
         keep=keep,
     )
     keep(final.state_dict())
     log("saved")
+    (args.out / "done").write_text("")
     measure("reader", final)
-    if bench:
-        bench.dump(final, args.out / "features.json.xz")
+    for share in (0.5, 0.75):
+        a, b = first.state_dict(), final.state_dict()
+        mixed = Reader(0.0).to(DEVICE).eval()
+        mixed.load_state_dict({k: (1 - share) * a[k] + share * b[k] for k in a})
+        measure(f"{share} of it", mixed)
 
 
 if __name__ == "__main__":

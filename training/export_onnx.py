@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from encode import CLS, SEP, context, question_ids, tokenizer
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from onnx_layers import EPSILON, FUSED, LAYERS, Float, Graph, Int8, layer
 from safetensors.numpy import load_file
 
@@ -25,6 +25,40 @@ def load(folder: Path) -> dict[str, np.ndarray]:
     return {
         k: np.concatenate([x for _, x in sorted(v, key=lambda p: p[0])]) for k, v in parts.items()
     }
+
+
+def of_graph(path: Path) -> dict[str, np.ndarray]:
+    """The weights of an exported int8 graph, as near as 8 bits hold them."""
+    import onnx
+
+    t = {x.name: numpy_helper.to_array(x) for x in onnx.load(path).graph.initializer}
+    wide = lambda name: (
+        t[f"{name}.weight"].T * t[f"{name}.weight_scale"][:, None] * t[f"{name}.shrink"]
+    ).astype(np.float32)
+    out = {
+        "body.words.weight": t["words"] * t["words.scale"],
+        "body.types.weight": t["types"],
+        "body.positions.weight": t["positions"],
+        "body.norm.weight": t["norm.gain"],
+        "body.norm.bias": t["norm.shift"],
+    }
+    for i in range(LAYERS):
+        g, o = f"layer{i}.", f"body.layers.{i}."
+        for name, of, bias in (
+            ("qkv", "attention", "attention.bias"),
+            ("out", "mixed", "attended.bias"),
+            ("up", "widened", "widened.bias"),
+            ("down", "narrowed", "output.bias"),
+        ):
+            out[f"{o}{name}.weight"], out[f"{o}{name}.bias"] = wide(g + of), t[g + bias]
+        for name, of in (("norm1", "attended"), ("norm2", "output")):
+            out[f"{o}{name}.weight"], out[f"{o}{name}.bias"] = (
+                t[f"{g}{of}.gain"],
+                t[f"{g}{of}.shift"],
+            )
+    for name in ("token", "pool", "first"):
+        out[f"{name}.weight"], out[f"{name}.bias"] = t[f"{name}.w"].T, t[f"{name}.b"]
+    return {k: np.array(v, np.float32) for k, v in out.items()}
 
 
 def build(w: dict, arithmetic, small_words: bool):

@@ -173,8 +173,8 @@ class Store:
         self.q_off = torch.cat([self.q_off, self.q_off[-1] + ends])
         return first
 
-    def batch(self, q, c, no_title):
-        """q, c: indices; no_title: bool, leave the heading path out. Returns the packed batch."""
+    def batch(self, q, c, no_title, drop=None):
+        """q, c: indices; no_title: bool, leave the heading path out; drop: a sentence to leave out, or -1. The packed batch."""
         ql = self.q_off[q + 1] - self.q_off[q]
         skip = torch.where(no_title, self.head[c], 0)
         cl = self.c_off[c + 1] - self.c_off[c] - skip
@@ -196,15 +196,22 @@ class Store:
         where = (self.c_off[c][item] + skip[item] + at).clamp(0, len(self.c) - 1)
         ids = torch.where(in_c, self.c[where].long(), ids)
         number = torch.where(in_c, self.sentence[where].long(), 255)
+        kind, text_at = (position > qi + 1).long(), at - (self.head[c] - skip)[item]
+        if drop is not None:
+            keep = number != drop[item]
+            ids, item, number, kind, text_at = (x[keep] for x in (ids, item, number, kind, text_at))
+            length = torch.bincount(item, minlength=n)
+            torch.cumsum(length, 0, out=cu[1:])
+            position = torch.arange(len(item), device=self.device) - cu[:-1][item]
         return {
             "ids": ids,
             "position": position,
-            "kind": (position > qi + 1).long(),
+            "kind": kind,
             "cu": cu.int(),
             "longest": int(length.max()),
             "item": item,
             "number": number,
-            "text_at": at - (self.head[c] - skip)[item],
+            "text_at": text_at,
             "n": n,
         }
 

@@ -32,6 +32,7 @@ SHARE = {
     "docs_heading": 0.7,
     "docs": 0.8,
     "pos_swap": 0.6,
+    "absent": 0.0,  # the answer is cut off
 }  # of the rows, each epoch
 NO_NEGATIVES = {"qamr", "quac", "doqa", "pos_swap"}  # questions that lean on their passage
 POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE, UNLABELLED = 0, 1, 2, 3, 4
@@ -351,7 +352,7 @@ def stream(plan: Plan, seed: int, tokens: int, cloze_epochs: int):
 
 def outputs(model, store, items):
     """Packed forward; returns a dict with what the losses and the distillation need."""
-    b = store.batch(items["q"], items["c"], items["plain"].bool())
+    b = store.batch(items["q"], items["c"], items["plain"].bool(), items.get("drop"))
     token, first = model(b)
     n = b["n"]
     real = b["number"] != NO_SENTENCE

@@ -1,0 +1,137 @@
+"""Groups of a made question (questions.py): its passage, three near ones, and its passage without the sentence asked for."""
+
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import torch
+from encode import MAX_SENTENCES, NO_SENTENCE, question_ids
+from model import embed_all
+from train import (
+    ADVERSARIAL,
+    DEVICE,
+    NEGATIVE,
+    POSITIVE,
+    UNLABELLED,
+    in_batches,
+    log,
+    on_device,
+    outputs,
+)
+
+NEAR = (1, 4, 8)  # which of the near passages are read
+WIDE = 2 + len(NEAR)
+
+
+def shown(contexts) -> np.ndarray:
+    """The sentences a context has tokens of, as bits."""
+    out = np.zeros(len(contexts), np.uint64)
+    number = np.concatenate([c["sentence"] for c in contexts])
+    row = np.repeat(np.arange(len(contexts)), [len(c["sentence"]) for c in contexts])
+    real = number != NO_SENTENCE
+    np.bitwise_or.at(out, row[real], np.uint64(1) << number[real].astype(np.uint64))
+    return out
+
+
+class Made:
+    """Made questions whose sentence both tokenisations hold; `kind` says what is known of each item of a group."""
+
+    def __init__(self, path: Path, sides, toks, body, vectors):
+        """sides: (store, sentences shown) of the reader and of the teacher."""
+        rows = json.load(lzma.open(path))
+        both = sides[0][1] & sides[1][1]
+        ok = lambda p, k: k < MAX_SENTENCES and int(both[p]) >> k & 1
+        self.rows = [r for r in rows if ok(r[0], r[1])]
+        ids = [question_ids(tok, [r[2] for r in self.rows]) for tok in toks]
+        first = {store.ask(x) for (store, _), x in zip(sides, ids, strict=True)}
+        assert len(first) == 1
+        self.first = first.pop()
+        self.lengths = [np.array([len(x) for x in i]) for i in ids]
+        own = torch.tensor([r[0] for r in self.rows], device=DEVICE)
+        v, closest = embed_all(body, ids[0], DEVICE), []
+        for a in range(0, len(own), 8192):
+            sims = v[a : a + 8192] @ vectors.T
+            sims.scatter_(1, own[a : a + 8192, None], -1)
+            closest.append(sims.topk(max(NEAR) + 1, 1).indices.cpu().numpy())
+        self.near = np.concatenate(closest)[:, list(NEAR)]
+        self.sentence = np.array([r[1] for r in self.rows])
+        self.bits = np.array([1 << r[1] for r in self.rows], np.uint64).view(np.int64)
+        self.own = own.cpu().numpy()
+        self.several = np.array([int(both[r[0]]).bit_count() > 2 for r in self.rows])
+        self.kind = np.full((len(self.rows), WIDE), UNLABELLED)
+
+    def batches(self, rng, lengths_c, side: int, tokens: int, only=None):
+        """An epoch of groups: own passage, near ones, own passage without the sentence (where others are left)."""
+        pick = rng.permutation(len(self.rows) if only is None else only)
+        n = len(pick)
+        own = self.own[pick, None]
+        first, last = np.arange(WIDE) == 0, np.arange(WIDE) == WIDE - 1
+        items = {
+            "g": np.repeat(np.arange(n), WIDE),
+            "q": np.repeat(self.first + pick, WIDE),
+            "c": np.concatenate([own, self.near[pick], own], 1),
+            "type": self.kind[pick],
+            "bits": self.bits[pick, None] * first,
+            "drop": np.where(last, self.sentence[pick, None], -1),
+            **{k: np.full(n * WIDE, -1) for k in ("s", "e")},
+            "weak": np.zeros(n * WIDE),
+            "plain": rng.random(n * WIDE) < 0.25,
+        }
+        use = (self.several[pick, None] | ~last).reshape(-1)
+        items = {k: v.reshape(-1)[use].astype(np.int64) for k, v in items.items()}
+        length = self.lengths[side][items["q"] - self.first] + lengths_c[items["c"]] + 3
+        return in_batches(items, length, tokens)
+
+
+def place_of_target(o: dict, items: dict) -> torch.Tensor:
+    """By group: how many sentences of its passages stand above the one that was asked for."""
+    g = items["g"] - items["g"].min()
+    si, ev = o["sentence_item"], o["evidence"]
+    hit = ((items["bits"][si] >> o["sentence_number"]) & 1).bool()
+    top = ev.new_full((int(g.max()) + 1,), 1e4)
+    top[g[si[hit]]] = ev[hit]
+    missed = top == 1e4
+    listed = (items["drop"] < 0)[si]
+    above = torch.zeros_like(top).index_add(0, g[si], ((ev > top[g[si]]) & listed).float())
+    return torch.where(missed, 1e4, above)
+
+
+def labelled_by(place, answerable, items: dict, within: int) -> torch.Tensor:
+    """Kinds of the items: labelled where the sentence stands high enough; passages that may answer too stay without a label."""
+    g = items["g"] - items["g"].min()
+    first, cut = items["bits"] != 0, items["drop"] >= 0
+    agreed = (place <= within)[g]
+    own = answerable.new_zeros(len(place)).index_add(0, g[first], answerable[first])[g]
+    kind = torch.full_like(items["type"], UNLABELLED)
+    kind[agreed & first] = POSITIVE
+    kind[agreed & ~first & ~cut & (answerable < own - 1)] = NEGATIVE
+    kind[agreed & cut & (answerable < own)] = ADVERSARIAL
+    return kind
+
+
+@torch.no_grad()
+def judge(made: Made, reader, store, lengths_c, tokens: int) -> np.ndarray:
+    """Lets the first reader set the kinds; returns the groups that got labels."""
+    rng = np.random.default_rng(0)
+    for batch in made.batches(rng, lengths_c, 0, tokens):
+        items = on_device(batch)
+        with torch.autocast(DEVICE, torch.bfloat16):
+            o = outputs(reader, store, items)
+        kind = labelled_by(place_of_target(o, items), o["answerable"], items, 1)
+        start = np.r_[True, batch["g"][1:] != batch["g"][:-1]]
+        at = np.arange(len(start))
+        column = at - np.maximum.accumulate(np.where(start, at, 0))
+        made.kind[batch["q"] - made.first, column] = kind.cpu().numpy()
+    good = np.nonzero(made.kind[:, 0] == POSITIVE)[0]
+    cut = int((made.kind == ADVERSARIAL).sum())
+    log(f"{len(good)} of {len(made.rows)} made questions agree with the first reader; {cut} cuts")
+    return good
+
+
+def with_made(source, extra, every: int = 2):
+    """The labelled batches, and one of made questions after every so many."""
+    for k, (epoch, batch) in enumerate(source, 1):
+        yield epoch, batch
+        if k % every == 0:
+            yield epoch, next(extra)
