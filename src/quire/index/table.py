@@ -24,6 +24,9 @@ MOST_HITS: Final = 4096
 """Decoded chunks that a table keeps: those that were chosen last."""
 
 
+_NOWHERE: Final = slice(0, 0)
+
+
 class Held(NamedTuple):
     """Which rows hold the asked terms: an entry for each pair of them, term by term."""
 
@@ -58,7 +61,10 @@ class Postings:
         self, ids: NDArray[np.uint32], rows: NDArray[np.intp], weights: NDArray[np.float32]
     ) -> None:
         order = np.argsort(ids, kind="stable")
-        self._sorted = ids[order]
+        terms, starts = np.unique(ids[order], return_index=True)
+        runs = map(slice, starts.tolist(), [*starts[1:].tolist(), len(ids)])
+        # Not by bisection: so many steps through cold memory take longer than all the rest.
+        self._runs = dict(zip(terms.tolist(), runs, strict=True))
         self._rows = rows[order]
         self._weights = weights[order]
 
@@ -71,14 +77,13 @@ class Postings:
 
     def of(self, terms: NDArray[np.uint32]) -> Held:
         """The rows of these terms."""
-        first = np.searchsorted(self._sorted, terms, side="left")
-        behind = np.searchsorted(self._sorted, terms, side="right")
-        runs = [slice(0), *map(slice, first.tolist(), behind.tolist())]
+        runs = [self._runs.get(term, _NOWHERE) for term in terms.tolist()]
+        counts = np.array([run.stop - run.start for run in runs], dtype=np.intp)
         return Held(
-            np.repeat(np.arange(len(terms)), behind - first),
-            np.concatenate([self._rows[run] for run in runs]),
-            np.concatenate([self._weights[run] for run in runs]),
-            behind - first,
+            np.repeat(np.arange(len(terms)), counts),
+            np.concatenate([self._rows[run] for run in (_NOWHERE, *runs)]),
+            np.concatenate([self._weights[run] for run in (_NOWHERE, *runs)]),
+            counts,
         )
 
 

@@ -118,18 +118,6 @@ def _shares(idf: NDArray[np.float64]) -> NDArray[np.float64]:
     return worth / worth.sum() if len(worth) else worth
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """What the dense search found, in its order."""
-
-    rows: range
-
-
-def nearest(finds: Finds) -> Nearest:
-    """Choose what lies near in meaning."""
-    return Nearest(range(finds.nearest))
-
-
 def diversify(candidates: Sequence[Candidate], *, limit: int, relevance: float) -> list[Candidate]:
     """Maximal marginal relevance: each next one is good and unlike those already taken.
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
-from quire.index.finds import Question
+from quire.index.finds import Finds, Question
 from quire.index.lexical import term_id, terms
 from quire.index.port import Hit, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.reading import Readable, Reader, as_readable
 from quire.retrieval.calibration import Calibration, shipped_calibration
 from quire.retrieval.confidence import Policy, assess
-from quire.retrieval.ranking import Candidate, Ranking, Weights, diversify, nearest, rank
+from quire.retrieval.ranking import Candidate, Ranking, Weights, diversify, rank
 from quire.retrieval.spelling import respell, strange_words
 
 
@@ -32,6 +29,29 @@ class Tuning:
     """Trade-off of `diversify`; 1 leaves the ranking alone."""
     assessed: int = 5
     """Passages the confidence looks at, and a reader reads, however many were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What is decoded of a search: the best, and what may tell how strange words were meant."""
+
+    ranking: Ranking
+    strange: frozenset[str]
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        best = self.ranking.rows
+        if not self.strange:
+            return best
+        return *best, *(row for row in self._near if row not in frozenset(best))
+
+    def near(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Those of the hits that lie near in meaning."""
+        return [hit for row, hit in zip(self.rows, hits, strict=True) if row in self._near]
+
+    @property
+    def _near(self) -> range:
+        return range(self.ranking.finds.nearest)
 
 
 class Searcher:
@@ -108,13 +128,13 @@ class Searcher:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
         breadth = max(self._tuning.depth, depth)
         limit = depth if depth and self._tuning.relevance >= 1.0 else None
-        question, ranking, hits = await self._find(book_id, query, filters, breadth, limit)
+        choice, hits = await self._find(book_id, query, filters, breadth, limit)
         meant = None
-        if strange := strange_words(query, question, ranking.finds):
-            near = await self._nearest(book_id, question, filters, breadth)
-            if meant := respell(query, strange, near):
-                _, ranking, hits = await self._find(book_id, meant, filters, breadth, limit)
-        return meant, ranking.candidates(hits)
+        if choice.strange:
+            meant = respell(query, choice.strange, [hit.chunk.text for hit in choice.near(hits)])
+        if meant:
+            choice, hits = await self._find(book_id, meant, filters, breadth, limit)
+        return meant, choice.ranking.candidates(hits[: len(choice.ranking.rows)])
 
     async def features(
         self, query: str, candidates: Sequence[Candidate], *, read: bool = False
@@ -164,25 +184,16 @@ class Searcher:
 
     async def _find(
         self, book_id: str, query: str, filters: Filters, breadth: int, limit: int | None
-    ) -> tuple[Question, Ranking, tuple[Hit, ...]]:
+    ) -> tuple[_Choice, tuple[Hit, ...]]:
         question = Question.of(query, await self._embedder.embed_query(query))
-        ranking, hits = await self._index.find(
-            book_id,
-            question,
-            filters=filters,
-            limit=breadth,
-            choose=lambda finds: rank(finds, self._tuning.weights, limit),
-        )
-        return question, ranking, hits
 
-    async def _nearest(
-        self, book_id: str, question: Question, filters: Filters, breadth: int
-    ) -> list[str]:
-        """The texts that lie near in meaning."""
-        _, hits = await self._index.find(
-            book_id, question, filters=filters, limit=breadth, choose=nearest
+        def choose(finds: Finds) -> _Choice:
+            ranking = rank(finds, self._tuning.weights, limit)
+            return _Choice(ranking, strange_words(query, question, finds))
+
+        return await self._index.find(
+            book_id, question, filters=filters, limit=breadth, choose=choose
         )
-        return [hit.chunk.text for hit in hits]
 
     def _score(self, candidate: Candidate) -> float:
         return self._calibration.relevance.probability({"rank_score": candidate.score})
@@ -194,24 +205,21 @@ def features_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]
     Similarity alone takes a question about something else for answerable when it sounds like
     the book; how many of its terms the passages hold at all tells the two apart.
     """
-    asked = np.array([term_id(term) for term in dict.fromkeys(terms(query))], dtype=np.uint32)
-    if not candidates or not len(asked):
+    asked = [term_id(term) for term in dict.fromkeys(terms(query))]
+    if not candidates or not asked:
         return {}
-    held = np.array([_held(asked, candidate) for candidate in candidates])
+    held = [_held(candidate).intersection(asked) for candidate in candidates]
     return {
         "top_score": candidates[0].score,
         "top_cosine": max(c.cosine for c in candidates),
-        "coverage": float(held.any(axis=0).mean()),
-        "best_coverage": float(held.mean(axis=1).max()),
+        "coverage": len(frozenset[int]().union(*held)) / len(asked),
+        "best_coverage": max(map(len, held)) / len(asked),
     }
 
 
-def _held(asked: NDArray[np.uint32], candidate: Candidate) -> NDArray[np.bool_]:
-    """Which of these terms the candidate holds, headings included."""
-    terms = candidate.terms
-    if terms is None:
-        return np.zeros(len(asked), dtype=np.bool_)
-    return (terms.ids[:, np.newaxis] == asked).any(axis=0)
+def _held(candidate: Candidate) -> frozenset[int]:
+    """The terms of the candidate, headings included."""
+    return frozenset() if candidate.terms is None else frozenset(candidate.terms.ids.tolist())
 
 
 def readable(chunk: Chunk) -> Readable:

@@ -5,7 +5,7 @@ import pytest
 
 from quire.index.finds import Finds, Question, choose_from
 from quire.index.port import Candidates, Hit
-from quire.retrieval.ranking import Candidate, Weights, diversify, nearest, rank
+from quire.retrieval.ranking import Candidate, Weights, diversify, rank
 from tests.chunks import make_chunk
 
 QUERY = np.array([1.0, 0.0], dtype=np.float32)
@@ -90,14 +90,6 @@ def test_a_question_without_terms_is_ranked_by_its_vector_alone() -> None:
     found = Candidates((hit("far text", 0.9, 0.6), hit("near text", 0.1, 0.9)), ())
     best = ranked(found, "of the")[0]
     assert (best.chunk.text, best.headings, best.section, best.bm25) == ("near text", 0, 0, 0)
-
-
-def test_the_nearest_are_those_of_the_dense_search_in_its_order() -> None:
-    first, second = hit("first text", 0.5, 0.8), hit("second text", 0.1, 0.7)
-    lexical = hit("lexical text", 0.0, 9.0)
-    found = Candidates((first, second), (lexical, first))
-    _, hits = choose_from(found, Question.of("x", QUERY), nearest)
-    assert [each.chunk.text for each in hits] == ["first text", "second text"]
 
 
 def test_diversity_skips_a_near_copy() -> None:

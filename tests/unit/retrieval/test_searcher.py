@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from quire.errors import EmbedderMismatch
@@ -18,20 +21,22 @@ TEXTS = {
 }
 
 
-async def stocked(embedder: HashEmbedder) -> MemoryIndex:
-    index = MemoryIndex()
+async def stocked(
+    embedder: HashEmbedder, texts: Mapping[str, str] = TEXTS, index: MemoryIndex | None = None
+) -> MemoryIndex:
+    index = index or MemoryIndex()
     await index.prepare(EmbedderInfo(embedder.name, embedder.dimension))
-    vectors = await embedder.embed_documents(list(TEXTS.values()))
-    ids = [f"00000000-0000-5000-8000-00000000000{i}" for i in range(len(TEXTS))]
-    for i, (name, text) in enumerate(TEXTS.items()):
+    vectors = await embedder.embed_documents(list(texts.values()))
+    ids = [f"00000000-0000-5000-8000-00000000000{i}" for i in range(len(texts))]
+    for i, (name, text) in enumerate(texts.items()):
         chunk = make_chunk(
             text,
             id=ids[i],
             module=name,
             chunk_index=i,
-            total_chunks=len(TEXTS),
+            total_chunks=len(texts),
             prev_chunk_id=ids[i - 1] if i else None,
-            next_chunk_id=ids[i + 1] if i + 1 < len(TEXTS) else None,
+            next_chunk_id=ids[i + 1] if i + 1 < len(texts) else None,
         )
         await index.upsert([Point(chunk, vectors[i], Bm25().document(text))])
     return index
@@ -73,6 +78,27 @@ async def test_top_k_limits_but_does_not_change_the_order(searcher: Searcher) ->
     three = await searcher.retrieve("book", "request", top_k=3)
     one = await searcher.retrieve("book", "request", top_k=1)
     assert one.passages[0].chunk.id == three.passages[0].chunk.id
+
+
+class _Counting(MemoryIndex):
+    searches = 0
+
+    async def find(self, *args: Any, **options: Any) -> Any:
+        self.searches += 1
+        return await super().find(*args, **options)
+
+
+async def test_a_misspelt_question_is_read_as_the_chunks_near_it_say() -> None:
+    embedder, index = HashEmbedder(), _Counting()
+    more = {**TEXTS, "queues": "A queue keeps messages until a slow node reads them."}
+    searcher = Searcher(await stocked(embedder, more, index), embedder)
+    found = await searcher.retrieve("book", "How do nodes exchange mesages?", top_k=1)
+    assert found.meant == "How do nodes exchange messages?"
+    assert [p.chunk.text for p in found.passages] == [TEXTS["topics"]]
+    assert index.searches == 2  # as it was written, and as it was meant
+    index.searches = 0
+    assert (await searcher.retrieve("book", "How do nodes exchange gadgets?")).meant is None
+    assert index.searches == 1
 
 
 async def test_an_empty_index_answers_with_nothing() -> None:
