@@ -128,14 +128,14 @@ async def test_postgresql_stopped_in_immediate_mode_is_survived_without_a_restar
     rng = random.Random(SEED)
     write_pages(tmp_path / "big", 60)
     book = write_book(tmp_path)
-    outages = 0
+    stops, outages = scale(1, 20), 0
     async with own_server(tmp_path / "postgres") as server:
         async with Library.open(postgres_settings(tmp_path / "home", server.url)) as library:
             assert (await library.ingest(book)).status == "completed"
-            for _ in range(scale(1, 20)):
+            for _ in range(stops):
                 write_pages(tmp_path / "big", 60, seed=rng.randrange(10**6))
                 ingest = asyncio.create_task(library.ingest(tmp_path / "big"))
-                await asyncio.sleep(rng.random() * 1.0)
+                await asyncio.sleep(rng.random() * 0.3)  # most of the work takes longer
                 await server.stop("immediate")
                 with pytest.raises(QuireError):
                     await library.ask(Ask(text=QUESTION, book_id="rover", remember=True))
@@ -150,7 +150,7 @@ async def test_postgresql_stopped_in_immediate_mode_is_survived_without_a_restar
                 done = await finish(library, tmp_path / "big")
                 assert done == "completed"
                 assert await verify(library, "big") == []
-        note("postgresql killed", outages=outages)
+        note("postgresql killed", stops=stops, outages=outages)
 
 
 async def finish(library: Library, root: Path) -> str:
