@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 from pathlib import Path
 
 from quire.books import load_book
@@ -47,14 +46,14 @@ async def bench_ingest(
         async with Library.open(scratch_settings(settings, folder / "home")) as library:
             await library.warm()
             size, texts = _split_alone(book, library.embedder, result)
-            with _Watch() as embedding:
+            with Stopwatch() as embedding:
                 for first in range(0, len(texts), BATCH_TEXTS):
                     await library.embedder.embed_documents(texts[first : first + BATCH_TEXTS])
             result.add("embedding alone", embedding.seconds, "s")
             result.add("embedding alone, processor", embedding.processor, "s")
             if progress:
                 progress("embedding", 1, stages)
-            with _Watch() as whole:
+            with Stopwatch() as whole:
                 job = await library.ingest(book)
             if progress:
                 progress("ingesting", 2, stages)
@@ -93,21 +92,6 @@ async def bench_ingest(
     return result
 
 
-class _Watch(Stopwatch):
-    """Times a block in processor time, too."""
-
-    processor: float = 0.0
-
-    def __enter__(self) -> _Watch:
-        self._before = time.process_time()
-        super().__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        self.processor = time.process_time() - self._before
-
-
 def _split_alone(root: Path, embedder: Embedder, result: Benchmark) -> tuple[int, list[str]]:
     """Read and split every page a few times; the size in bytes, and all texts to embed."""
     book = load_book(root)
@@ -117,7 +101,7 @@ def _split_alone(root: Path, embedder: Embedder, result: Benchmark) -> tuple[int
     spent: list[float] = []
     for _ in range(_SPLIT_RUNS):
         size, texts = 0, list[str]()
-        with _Watch() as watch:
+        with Stopwatch() as watch:
             for name in files:
                 data = (root / name).read_bytes()
                 try:

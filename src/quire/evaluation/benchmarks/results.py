@@ -79,16 +79,22 @@ class BenchmarkReport:
 
 
 class Stopwatch:
-    """Times a block: `with Stopwatch() as watch: …` then `watch.seconds`."""
+    """Times a block: `with Stopwatch() as watch: …` then `watch.seconds`.
+
+    `watch.processor` is the time that the process computed meanwhile, on all cores.
+    """
 
     seconds: float = 0.0
+    processor: float = 0.0
 
     def __enter__(self) -> Stopwatch:
+        self._before = time.process_time()
         self._start = time.perf_counter()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.seconds = time.perf_counter() - self._start
+        self.processor = time.process_time() - self._before
 
 
 def figure(value: float) -> str:

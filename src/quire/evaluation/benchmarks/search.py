@@ -132,18 +132,19 @@ async def _together(book: IndexedCorpus, queries: Sequence[str], result: Benchma
             ("questions embedded", library.embedder.embed_query),
             ("searches", search),
         ):
-            rate = await _rate(work, queries, readers)
-            against = None if name != "searches" else _rate_name("questions embedded", readers)
-            result.add(_rate_name(name, readers), rate, "1/s", against=against)
+            watch = await _all(work, queries, readers)
+            for figure, value, unit in (
+                ("a second", len(queries) / watch.seconds, "1/s"),
+                ("in processor time each", watch.processor / len(queries) * 1000, "ms"),
+            ):
+                least = f"questions embedded {figure}, {readers} at once"
+                against = None if name != "searches" else least
+                result.add(f"{name} {figure}, {readers} at once", value, unit, against=against)
 
 
-def _rate_name(what: str, readers: int) -> str:
-    return f"{what} a second, {readers} at once"
-
-
-async def _rate(
+async def _all(
     work: Callable[[str], Awaitable[object]], queries: Sequence[str], readers: int
-) -> float:
+) -> Stopwatch:
     queue = list(queries)
 
     async def reader() -> None:
@@ -152,7 +153,7 @@ async def _rate(
 
     with Stopwatch() as watch:
         await asyncio.gather(*(reader() for _ in range(readers)))
-    return len(queries) / watch.seconds
+    return watch
 
 
 async def _timed(work: Callable[[int], Awaitable[object]], number: int) -> float:
