@@ -24,9 +24,6 @@ MOST_HITS: Final = 4096
 """Decoded chunks that a table keeps: those that were chosen last."""
 
 
-_NOWHERE: Final = slice(0, 0)
-
-
 class Held(NamedTuple):
     """Which rows hold the asked terms: an entry for each pair of them, term by term."""
 
@@ -58,13 +55,11 @@ class Postings:
     """The rows that hold a term, with its weight in each."""
 
     def __init__(
-        self, ids: NDArray[np.uint32], rows: NDArray[np.intp], weights: NDArray[np.float32]
+        self, ids: NDArray[np.uint32], rows: NDArray[np.int32], weights: NDArray[np.float32]
     ) -> None:
         order = np.argsort(ids, kind="stable")
-        terms, starts = np.unique(ids[order], return_index=True)
-        runs = map(slice, starts.tolist(), [*starts[1:].tolist(), len(ids)])
-        # Not by bisection: so many steps through cold memory take longer than all the rest.
-        self._runs = dict(zip(terms.tolist(), runs, strict=True))
+        self._ids, first = np.unique(ids[order], return_index=True)
+        self._bounds = np.append(first, len(ids))
         self._rows = rows[order]
         self._weights = weights[order]
 
@@ -73,17 +68,20 @@ class Postings:
         """Of the terms of each row, all of the same weight."""
         sizes = [len(each) for each in sets]
         ids = np.fromiter((i for each in sets for i in each), np.uint32, sum(sizes))
-        return cls(ids, np.repeat(np.arange(len(sets)), sizes), np.ones(len(ids), np.float32))
+        rows = np.repeat(np.arange(len(sets), dtype=np.int32), sizes)
+        return cls(ids, rows, np.ones(len(ids), np.float32))
 
     def of(self, terms: NDArray[np.uint32]) -> Held:
         """The rows of these terms."""
-        runs = [self._runs.get(term, _NOWHERE) for term in terms.tolist()]
-        counts = np.array([run.stop - run.start for run in runs], dtype=np.intp)
+        # The distinct ids are few: a search of all entries would go through cold memory.
+        first = self._bounds[np.searchsorted(self._ids, terms, side="left")]
+        behind = self._bounds[np.searchsorted(self._ids, terms, side="right")]
+        runs = [slice(0), *map(slice, first.tolist(), behind.tolist())]
         return Held(
-            np.repeat(np.arange(len(terms)), counts),
-            np.concatenate([self._rows[run] for run in (_NOWHERE, *runs)]),
-            np.concatenate([self._weights[run] for run in (_NOWHERE, *runs)]),
-            counts,
+            np.repeat(np.arange(len(terms)), behind - first),
+            np.concatenate([self._rows[run] for run in runs]).astype(np.intp),
+            np.concatenate([self._weights[run] for run in runs]),
+            behind - first,
         )
 
 
@@ -97,7 +95,7 @@ class Table:
         sizes = [len(row.terms.ids) for row in kept]
         self._words = Postings(
             np.concatenate([row.terms.ids for row in kept]),
-            np.repeat(np.arange(len(kept)), sizes),
+            np.repeat(np.arange(len(kept), dtype=np.int32), sizes),
             np.concatenate([row.terms.weights for row in kept]),
         )
         # One after the other: rows of headings, of the chunks' own ones, and of paths.
