@@ -2,7 +2,7 @@
 
 The embedded engine finds the same chunks, but it holds the interpreter's lock meanwhile, and
 each of two hundred hits becomes several Python objects: on 6,600 chunks a search takes a
-third of the processor time this way. A table takes about 2.3 kB a chunk, is read from the
+third of the processor time this way. A table takes about 2.1 kB a chunk, is read from the
 engine in the background when its book is searched, and is dropped at the first write.
 """
 
