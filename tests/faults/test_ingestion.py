@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from quire.errors import EmbedderMismatch, QuireError
+from quire.index.disk import LEAST_FREE
 from quire.index.edge import EdgeIndex
-from quire.index.shard import LEAST_FREE
 from quire.ingestion.invariants import check_chunks
 from quire.models import Chunk
 from quire.settings import Settings, load_settings

@@ -36,6 +36,7 @@ from quire.errors import (
     InvalidRequest,
     StoreLocked,
 )
+from quire.index.disk import sync_folder
 from quire.index.finds import C, Choose, Question, choose_from
 from quire.index.gate import WriteGate
 from quire.index.payload import SCHEMA_VERSION, is_point_id
@@ -413,8 +414,6 @@ class EdgeIndex:
 
     def _write_alias(self, generation: Generation) -> None:
         """Replace the alias in one step that survives a power cut."""
-        from quire.index.shard import sync_folder
-
         embedder = generation.embedder
         alias = {
             "generation": int(generation.folder.name.rpartition("@")[2]),

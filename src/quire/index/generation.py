@@ -18,10 +18,11 @@ from typing import Final
 from urllib.parse import unquote
 
 from quire.errors import InvalidRequest
+from quire.index.disk import READY, remove_shard
 from quire.index.gate import WriteGate
 from quire.index.memory import Memory
 from quire.index.port import EmbedderInfo
-from quire.index.shard import READY, Shard, remove_shard
+from quire.index.shard import Shard
 
 LONGEST_NAME: Final = 200
 

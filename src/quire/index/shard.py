@@ -1,4 +1,4 @@
-"""One book in one Qdrant Edge shard: the only module that speaks to the engine.
+"""One book in one Qdrant Edge shard: with `records` the only module that speaks to the engine.
 
 Everything here blocks, and `qdrant-edge-py` 0.9 keeps the interpreter lock during every
 call: a thread keeps the event loop's order but not its pace. So writes go in slices of a few
@@ -14,25 +14,32 @@ is closed. This relies on the engine's layout: its log is the folder `wal`.
 from __future__ import annotations
 
 import itertools
-import os
-import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, TypeAlias, cast
+from typing import Final, cast
 
 import numpy as np
 import qdrant_edge as engine
 from numpy.typing import NDArray
 
-from quire.errors import IndexUnavailable
-from quire.index.conditions import AnyOf, Condition, Match, conditions
-from quire.index.finds import C, Choose, Question, Row, columns, ids_of, path_ids
+from quire.index.disk import READY, check_room, remove_shard, sync_file, sync_folder
+from quire.index.finds import C, Choose, Question, Row, columns
 from quire.index.memory import Memory
 from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
-from quire.index.port import Candidates, Hit, Point, SparseVector, Terms
+from quire.index.port import Candidates, Hit, Point, SparseVector
+from quire.index.records import (
+    TABLE_FIELDS,
+    EngineErrors,
+    Scored,
+    engine_filter,
+    hit_of,
+    point_of,
+    ranking_of,
+    row_of,
+    scored_hits,
+)
 from quire.index.table import Table
 from quire.models import Chunk, Filters
 
@@ -46,50 +53,6 @@ QUIET_S: Final = 1.0
 LONGEST_QUIET_S: Final = 30.0
 """How long a book must not have been written to before its table is read: twice the time between
 its last two writes, so that a table isn't read between two batches of an ingestion."""
-TABLE_FIELDS: Final = [
-    "page_title",
-    "section_path",
-    "section_title",
-    "source_file",
-    "parent_doc_id",
-    "content_hash",
-]
-"""What a table needs of a payload."""
-LEAST_FREE: Final = 64_000_000
-"""Bytes the disk must have left: the engine writes through memory maps, and a map that finds no
-room for a page ends the whole process (SIGBUS) instead of failing the write."""
-READY: Final = "ready"
-"""The file that says a shard was created to the end; a folder without it holds nothing."""
-
-
-Scored: TypeAlias = list[tuple[uuid.UUID, float]]
-"""Points with their scores, best first."""
-
-
-class EngineErrors:
-    """Turns what the bindings raise (a bare `Exception`, or a panic) into `IndexUnavailable`.
-
-    The same for what the operating system raises when the log is made durable.
-    """
-
-    def __init__(self, doing: str) -> None:
-        self._doing = doing
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            return
-        if kind is Exception or kind.__name__ == "PanicException" or issubclass(kind, OSError):
-            reason = str(error).partition("\n")[0]
-            raise IndexUnavailable(
-                f"the embedded index failed to {self._doing}: {reason}"
-            ) from error
 
 
 class Shard:
@@ -221,7 +184,7 @@ class Shard:
         """Like `fetch`, with the vectors."""
         order = list(ids)
         records = self._retrieve(order, with_payload=True, with_vector=True)
-        found = {str(record.id): _point(record) for record in records}
+        found = {str(record.id): point_of(record) for record in records}
         return [found[point_id] for point_id in order if point_id in found]
 
     def scroll(
@@ -258,7 +221,7 @@ class Shard:
         """
         rankings, versions = self._query(dense, bm25, filters, limit)
         known = self._hits(versions, with_vectors=with_vectors)
-        lists = [_hits(ranking, known, with_vectors=with_vectors) for ranking in rankings]
+        lists = [scored_hits(ranking, known, with_vectors=with_vectors) for ranking in rankings]
         dense_hits = lists.pop(0) if dense is not None and lists else ()
         return Candidates(dense_hits, lists.pop(0) if lists else ())
 
@@ -308,7 +271,7 @@ class Shard:
             )
             with EngineErrors("read a table"):
                 records, after = self._store.scroll(request)
-            rows += map(_row, records)
+            rows += map(row_of, records)
             if after is None:
                 break
         else:
@@ -326,7 +289,7 @@ class Shard:
         missing = {table.ids[place]: place for place in places if place not in hits}
         if missing:
             records = self._retrieve(missing, with_payload=True, with_vector=True)
-            read = {missing[str(r.id)]: _hit(r, with_vectors=True) for r in records}
+            read = {missing[str(r.id)]: hit_of(r, with_vectors=True) for r in records}
             table.remember(read)
             hits |= read
         return tuple(hits[place] for place in places) if len(hits) >= len(places) else None
@@ -369,7 +332,7 @@ class Shard:
         with EngineErrors("search"):
             found = self._store.query_batch(engine.QueryBatchRequest(batch))
         versions = {cast(uuid.UUID, point.id): point.version for part in found for point in part}
-        return [_ranking(points) for points in found], versions
+        return [ranking_of(points) for points in found], versions
 
     def _rows(self, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, Row]:
         """What a ranking asks of each point; one deleted since it was found is left out."""
@@ -378,7 +341,7 @@ class Shard:
         if missing:
             with EngineErrors("search"):
                 records = self._store.retrieve(missing, TABLE_FIELDS, True)
-            read = {cast(uuid.UUID, record.id): _row(record) for record in records}
+            read = {cast(uuid.UUID, record.id): row_of(record) for record in records}
             self._memory.rows.put(self._key, versions, read)
             rows |= read
         return rows
@@ -403,115 +366,8 @@ class Shard:
         with EngineErrors("search"):
             records = self._store.retrieve(missing, True, with_vectors)
         read = {
-            cast(uuid.UUID, record.id): _hit(record, with_vectors=with_vectors)
+            cast(uuid.UUID, record.id): hit_of(record, with_vectors=with_vectors)
             for record in records
         }
         self._memory.hits.put(self._key, versions, read)
         return hits | read
-
-
-def check_room(folder: Path) -> None:
-    """Raise while there is still room, before a write that might not find any."""
-    free = shutil.disk_usage(folder).free
-    if free < LEAST_FREE:
-        raise IndexUnavailable(
-            f"the disk of the index is nearly full ({free / 1e6:.0f} MB left, "
-            f"{LEAST_FREE / 1e6:.0f} MB needed); free some space and ingest again"
-        )
-
-
-def engine_filter(filters: Filters) -> engine.Filter | None:
-    """The conditions in the engine's words."""
-    must: list[engine.ConditionType] = [_condition(found) for found in conditions(filters)]
-    return engine.Filter(must=must) if must else None
-
-
-def remove_shard(folder: Path) -> None:
-    """Remove a shard's folder, first what makes it count as one."""
-    (folder / READY).unlink(missing_ok=True)
-    sync_folder(folder)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def sync_file(path: Path) -> None:
-    """Make the file's content durable, also what was written through a memory map."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def sync_folder(path: Path) -> None:
-    """Make the folder's entries durable (where the system can)."""
-    if os.name == "posix":
-        sync_file(path)
-
-
-def _condition(condition: Condition) -> engine.FieldCondition | engine.Filter:
-    if isinstance(condition, Match):
-        values = cast(list[str] | list[int], list(condition.values))
-        match = engine.MatchValue(values[0]) if len(values) == 1 else engine.MatchAny(values)
-        return engine.FieldCondition(condition.field, match=match)
-    if isinstance(condition, AnyOf):
-        return engine.Filter(should=[_condition(match) for match in condition.matches])
-    return engine.FieldCondition(
-        condition.field,
-        range=engine.RangeFloat(gte=condition.at_least, lte=condition.at_most),
-    )
-
-
-def _ranking(points: Sequence[engine.ScoredPoint]) -> Scored:
-    """Best first; equal scores in the order of the ids, so that a search repeats exactly."""
-    pairs = [(cast(uuid.UUID, point.id), point.score) for point in points]
-    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
-
-
-def _hits(ranking: Scored, known: dict[uuid.UUID, Hit], *, with_vectors: bool) -> tuple[Hit, ...]:
-    """The scored hits; a point deleted since the search is left out."""
-    return tuple(
-        Hit(hit.chunk, score, hit.dense, hit.terms) if with_vectors else Hit(hit.chunk, score)
-        for point_id, score in ranking
-        if (hit := known.get(point_id)) is not None
-    )
-
-
-def _hit(record: engine.Record, *, with_vectors: bool) -> Hit:
-    """A hit without its score; the engine's vectors are converted once, which takes longest."""
-    chunk = to_chunk(str(record.id), record.payload or {})
-    if not with_vectors:
-        return Hit(chunk, 0.0)
-    vectors = cast(dict[str, Any], record.vector)
-    terms = cast("engine.SparseVector | None", vectors.get(BM25))
-    return Hit(
-        chunk,
-        0.0,
-        np.asarray(vectors[DENSE], dtype=np.float32),
-        Terms.of(terms.indices, terms.values) if terms else Terms.of((), ()),
-    )
-
-
-def _row(record: engine.Record) -> Row:
-    payload = record.payload or {}
-    vectors = cast(dict[str, Any], record.vector)
-    terms = cast("engine.SparseVector | None", vectors.get(BM25))
-    held = Terms.of(terms.indices, terms.values) if terms else Terms.of((), ())
-    return Row(
-        id=str(record.id),
-        dense=np.asarray(vectors[DENSE], dtype=np.float32),
-        terms=held,
-        headings=ids_of((payload["page_title"], *payload["section_path"])),
-        section=ids_of((payload["section_title"] or payload["page_title"],)),
-        path=path_ids(payload["source_file"]),
-        page=payload["parent_doc_id"],
-        text=payload["content_hash"],
-    )
-
-
-def _point(record: engine.Record) -> Point:
-    vectors = cast(dict[str, Any], record.vector)
-    terms = cast("engine.SparseVector | None", vectors.get(BM25))
-    bm25 = SparseVector(tuple(terms.indices), tuple(terms.values)) if terms else None
-    chunk = to_chunk(str(record.id), record.payload or {})
-    dense = np.asarray(vectors[DENSE], dtype=np.float32)
-    return Point(chunk, dense, bm25 or SparseVector((), ()))

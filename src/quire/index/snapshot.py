@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from quire.index.shard import READY, sync_file, sync_folder
+from quire.index.disk import READY, sync_file, sync_folder
 
 COLLECTION: Final = "quire"
 """What the collection is called in a copy, whatever its name was."""

@@ -190,7 +190,7 @@ def _keep_private(folder: Path) -> None:
 
 
 def _put_in_place(draft: Path, target: Path) -> None:
-    from quire.index.shard import sync_file, sync_folder
+    from quire.index.disk import sync_file, sync_folder
 
     for path in draft.rglob("*"):
         if path.is_file():
