@@ -14,11 +14,8 @@ A generation that the alias doesn't name is a rebuild that never finished; openi
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
 import re
-import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
@@ -36,16 +33,15 @@ from quire.errors import (
     InvalidRequest,
     StoreLocked,
 )
-from quire.index.disk import sync_folder
 from quire.index.finds import C, Choose, Question, choose_from
 from quire.index.gate import WriteGate
+from quire.index.generations import Generations
 from quire.index.payload import SCHEMA_VERSION, is_point_id
 from quire.index.port import Candidates, EmbedderInfo, Hit, Index, Point, SparseVector
 from quire.models import Chunk, Filters
 
 if TYPE_CHECKING:
     from quire.index.generation import Generation
-    from quire.index.memory import Memory
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -61,19 +57,17 @@ class EdgeIndex:
     def __init__(
         self,
         root: Path,
-        collection: str,
+        generations: Generations,
         *,
         lock: BaseFileLock,
         threads: ThreadPoolExecutor,
-        memory: Memory,
         gate: WriteGate,
     ) -> None:
         """Used by `open` and `begin_rebuild`; the lock on the root is already held."""
         self._root = root
-        self._collection = collection
+        self._generations = generations
         self._lock = lock
         self._threads = threads
-        self._memory = memory
         self._gate = gate
         self._generation: Generation | None = None
         self._schema = SCHEMA_VERSION
@@ -94,16 +88,12 @@ class EdgeIndex:
 
         lock = await asyncio.to_thread(lock_folder, root)
         threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="quire-index")
-        index = cls(
-            root,
-            collection,
-            lock=lock,
-            threads=threads,
-            memory=Memory(),
-            gate=WriteGate(root),
-        )
+        gate = WriteGate(root)
+        generations = Generations(root, collection, Memory(), gate)
+        index = cls(root, generations, lock=lock, threads=threads, gate=gate)
         try:
-            await index._blocking(index._load)
+            if (found := await index._blocking(generations.load)) is not None:
+                index._generation, index._schema = found
         except BaseException:
             threads.shutdown(wait=False)
             lock.release()
@@ -118,8 +108,8 @@ class EdgeIndex:
         """Make the first generation, or check that the current one fits."""
         async with self._writing:
             if self._generation is None:
-                self._generation = await self._blocking(self._new_generation, embedder)
-                await self._blocking(self._write_alias, self._generation)
+                self._generation = await self._blocking(self._generations.new, embedder)
+                await self._blocking(self._generations.make_current, self._generation)
                 return
             self._generation.embedder.check(embedder)
             if self._schema != SCHEMA_VERSION:
@@ -275,13 +265,12 @@ class EdgeIndex:
         """A new empty generation beside the current one; closing it unfinished removes it."""
         rebuilt = EdgeIndex(
             self._root,
-            self._collection,
+            self._generations,
             lock=self._lock,
             threads=self._threads,
-            memory=self._memory,
             gate=self._gate,
         )
-        rebuilt._generation = await self._blocking(self._new_generation, embedder)
+        rebuilt._generation = await self._blocking(self._generations.new, embedder)
         rebuilt._rebuild_of = self
         return rebuilt
 
@@ -292,7 +281,7 @@ class EdgeIndex:
         async with self._writing, rebuilt._writing:
             generation = rebuilt._current()
             await self._blocking(generation.sync)
-            await self._blocking(self._write_alias, generation)
+            await self._blocking(self._generations.make_current, generation)
             retired, self._generation = self._generation, generation
             self._schema = SCHEMA_VERSION
             rebuilt._rebuild_of = rebuilt._generation = None
@@ -371,62 +360,6 @@ class EdgeIndex:
     def _written(self, work: Callable[..., T], *args: Any) -> T:
         with self._gate.write():
             return work(*args)
-
-    @property
-    def _alias(self) -> Path:
-        return self._root / f"{self._collection}.json"
-
-    def _folder(self, number: int) -> Path:
-        return self._root / f"{self._collection}@{number}"
-
-    def _numbers(self) -> list[int]:
-        """The generations on disk."""
-        prefix = f"{self._collection}@"
-        names = [path.name.removeprefix(prefix) for path in self._root.glob(f"{prefix}*")]
-        return sorted(int(name) for name in names if name.isdecimal())
-
-    def _load(self) -> None:
-        from quire.index.generation import Generation
-
-        alias = self._read_alias()
-        current = None if alias is None else int(alias["generation"])
-        for number in self._numbers():
-            if number != current:
-                shutil.rmtree(self._folder(number), ignore_errors=True)
-        if alias is not None and current is not None:
-            embedder = EmbedderInfo(alias["embedder"]["name"], alias["embedder"]["dimension"])
-            self._schema = int(alias["schema"])
-            self._generation = Generation(self._folder(current), embedder, self._memory, self._gate)
-
-    def _new_generation(self, embedder: EmbedderInfo) -> Generation:
-        from quire.index.generation import Generation
-
-        number = max(self._numbers(), default=0) + 1
-        return Generation(self._folder(number), embedder, self._memory, self._gate)
-
-    def _read_alias(self) -> dict[str, Any] | None:
-        try:
-            return json.loads(self._alias.read_text("utf-8"))
-        except FileNotFoundError:
-            return None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise IndexUnavailable(f"{self._alias} is damaged: {error}") from error
-
-    def _write_alias(self, generation: Generation) -> None:
-        """Replace the alias in one step that survives a power cut."""
-        embedder = generation.embedder
-        alias = {
-            "generation": int(generation.folder.name.rpartition("@")[2]),
-            "schema": SCHEMA_VERSION,
-            "embedder": {"name": embedder.name, "dimension": embedder.dimension},
-        }
-        draft = self._alias.with_suffix(".json.new")
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump(alias, file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._alias)
-        sync_folder(self._root)
 
 
 def lock_folder(root: Path) -> BaseFileLock:

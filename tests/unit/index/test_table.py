@@ -188,11 +188,11 @@ async def test_the_index_reads_a_table_when_a_book_is_searched(folder: Path) -> 
         await index.upsert([make_point(n) for n in range(40)])
         first = await index.find("robots", QUESTION, limit=5, choose=First)
         await index.settled()
-        assert len(index._memory.tables._tables) == 1
+        assert len(index._generations.memory.tables._tables) == 1
         second = await index.find("robots", QUESTION, limit=5, choose=First)
         assert [hit.chunk for hit in second[1]] == [hit.chunk for hit in first[1]]
         await index.delete_book("robots")
-        assert not index._memory.tables._tables
+        assert not index._generations.memory.tables._tables
         assert (await index.find("robots", QUESTION, limit=5, choose=First))[1] == ()
     finally:
         await index.close()
