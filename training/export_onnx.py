@@ -2,7 +2,7 @@
 
     python export_onnx.py WEIGHTS_DIR [WEIGHTS_DIR …] --pack .data/pack3 --out .data/final
 
-Several folders are averaged, with --weights as their shares."""
+Several folders (or exported int8 graphs) are averaged, with --weights as their shares."""
 
 import argparse
 import json
@@ -201,14 +201,26 @@ def main() -> None:
         "--exact", nargs="*", default=[], help="products to leave in fp32, e.g. narrowed"
     )
     ap.add_argument("--fp32-only", action="store_true")
+    ap.add_argument(
+        "--heads",
+        type=float,
+        nargs=3,
+        default=[1.0, 1.0, 1.0],
+        help="factors of start, end and evidence, where they are to keep another reader's spread",
+    )
     args = ap.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     shares = args.weights or [1 / len(args.folders)] * len(args.folders)
-    loaded = [load(f) for f in args.folders]
+    loaded = [load(f) if f.is_dir() else of_graph(f) for f in args.folders]
     w = {
         k: sum(s * x[k] for s, x in zip(shares, loaded, strict=True)) / sum(shares)
         for k in loaded[0]
     }
+    factors = np.array(args.heads, np.float32)
+    w["token.weight"], w["token.bias"] = (
+        w["token.weight"] * factors[:, None],
+        w["token.bias"] * factors,
+    )
     (args.out / "reader-fp32.onnx").write_bytes(build(w, Float(), False).SerializeToString())
     if args.fp32_only:
         return
