@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from quire.errors import ConfigurationError, IndexUnavailable, StoreLocked
+from quire.index import shard
 from quire.index.edge import EdgeIndex
 from quire.models import Filters
 from tests.contract.index_suite import EMBEDDER, chunk_id, make_point, memory_disk, vector
@@ -227,3 +229,92 @@ async def test_a_cancelled_read_leaves_the_index_usable(root: Path) -> None:
     assert await index.count("robots") == 0
     await index.close()  # waits for the threads of the cancelled reads
     assert generations(root) == ["quire@2"]
+
+
+def shards(root: Path) -> list[str]:
+    return sorted(path.name for path in (root / "quire@1").iterdir())
+
+
+async def change_all(index: EdgeIndex, turn: int) -> None:
+    """Twenty chunks of which every one is replaced, as an ingestion does it."""
+    await index.upsert([make_point(number, f"Turn {turn} of {number}.") for number in range(20)])
+    await index.commit()
+
+
+async def test_a_book_that_changes_all_the_time_stays_small(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard, "LEAST_DEAD", 50)
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await change_all(index, 0)
+    stop = asyncio.Event()
+    looks: list[int] = []
+
+    async def look() -> None:
+        while not stop.is_set():
+            found = await index.search("robots", dense=vector(3), bm25=None, limit=50)
+            looks.append(len({hit.chunk.id for hit in found.dense}))
+
+    readers = [asyncio.create_task(look()) for _ in range(3)]
+    for turn in range(1, 16):
+        await change_all(index, turn)
+    stop.set()
+    await asyncio.gather(*readers)
+    assert looks
+    assert set(looks) == {20}, "neither a hole nor the old beside the new"
+    assert shards(root) == ["robots.6"], "made anew five times, every third turn"
+    for _ in range(2):
+        texts = [chunk.text for chunk in (await index.scroll("robots"))[0]]
+        assert sorted(texts) == sorted(f"Turn 15 of {number}." for number in range(20))
+        await index.close()
+        index = await EdgeIndex.open(root)
+    await index.close()
+
+
+async def test_what_is_gone_counts_over_restarts(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard, "LEAST_DEAD", 50)
+    for turn in range(4):
+        index = await EdgeIndex.open(root)
+        await index.prepare(EMBEDDER)
+        await change_all(index, turn)
+        await index.close()
+    assert shards(root) == ["robots.2"]
+
+
+async def test_of_two_finished_shards_of_a_book_the_newer_counts(root: Path) -> None:
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await change_all(index, 1)
+    await index.close()
+    older = root / "quire@1" / "robots.1"
+    shutil.copytree(older, root / "quire@1" / "robots.10")
+    index = await EdgeIndex.open(root)
+    await index.delete("robots", [chunk_id("robots", 0)])
+    await index.close()
+    assert shards(root) == ["robots.10"], "a crash after the newer one was finished"
+    shutil.copytree(root / "quire@1" / "robots.10", older)
+    index = await EdgeIndex.open(root)
+    assert await index.count("robots") == 19
+    assert shards(root) == ["robots.10"]
+    await index.close()
+
+
+async def test_a_book_that_cannot_be_written_anew_stays_as_it_is(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> str | None:
+        raise IndexUnavailable("the disk of the index is nearly full")
+
+    monkeypatch.setattr(shard, "LEAST_DEAD", 10)
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    await change_all(index, 1)
+    monkeypatch.setattr(shard.Shard, "copy_slice", fail)
+    await change_all(index, 2)
+    assert "could not be written anew" in caplog.text
+    assert await index.count("robots") == 20
+    assert shards(root) == ["robots.1"]
+    await index.close()

@@ -13,7 +13,8 @@ LEAST_FREE: Final = 64_000_000
 """Bytes the disk must have left: the engine writes through memory maps, and a map that finds no
 room for a page ends the whole process (SIGBUS) instead of failing the write."""
 READY: Final = "ready"
-"""The file that says a shard was created to the end; a folder without it holds nothing."""
+"""The file that says a shard was created to the end; a folder without it holds nothing. In it
+stands how many points were ever written."""
 
 
 def check_room(folder: Path) -> None:

@@ -42,6 +42,7 @@ from quire.models import Chunk, Filters
 
 if TYPE_CHECKING:
     from quire.index.generation import Generation
+    from quire.index.shard import Shard
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -256,10 +257,15 @@ class EdgeIndex:
             await asyncio.wait([asyncio.wrap_future(reading)])
 
     async def commit(self) -> None:
-        """Return when everything written so far is durable."""
+        """Return when everything written so far is durable.
+
+        A book that mostly holds the room of what is gone is written anew on this occasion.
+        """
         async with self._writing:
-            if self._generation is not None:
-                await self._blocking(self._generation.sync)
+            if (generation := self._generation) is not None:
+                await self._blocking(generation.sync)
+                for book_id in await self._blocking(generation.wasteful):
+                    await self._renew(generation, book_id)
 
     async def begin_rebuild(self, embedder: EmbedderInfo) -> Index:
         """A new empty generation beside the current one; closing it unfinished removes it."""
@@ -313,6 +319,26 @@ class EdgeIndex:
         if self._generation is None:
             raise Conflict("the index has no collection yet: call prepare() before writing")
         return self._generation
+
+    async def _renew(self, generation: Generation, book_id: str) -> None:
+        """Copy the book to a new shard, slice by slice, and let that take its place.
+
+        The engine's own way (`optimize`) would keep the interpreter lock to the end. Failing
+        is no harm: the old shard stays.
+        """
+        try:
+            fresh = await self._blocking(generation.fresh, book_id)
+            try:
+                after, copying = None, True
+                while copying:
+                    after = await self._blocking(_copy_slice, generation, book_id, fresh, after)
+                    copying = after is not None
+            except BaseException:
+                await self._blocking(fresh.destroy, always=True)
+                raise
+            await self._blocking(generation.replace, book_id, fresh)
+        except IndexUnavailable as error:
+            _log.warning("a book could not be written anew: %s", error.message)
 
     async def _read(self, work: Callable[[Generation], T], absent: T) -> T:
         """Run the read in a thread; the generation can't be removed before it ends."""
@@ -398,6 +424,13 @@ def _delete(generation: Generation, book_id: str, ids: Sequence[str]) -> None:
         left = shard.count(Filters())
     if not left:
         generation.drop(book_id)
+
+
+def _copy_slice(
+    generation: Generation, book_id: str, target: Shard, after: str | None
+) -> str | None:
+    with generation.shard(book_id) as shard:
+        return shard.copy_slice(target, after) if shard else None
 
 
 def _count(generation: Generation, book_id: str, filters: Filters) -> int:

@@ -74,11 +74,35 @@ class Generation:
         with self._lock:
             if book_id in self._folders:
                 return
+            shard = self.fresh(book_id)
+            shard.make_ready()
+            self._open[book_id], self._folders[book_id] = shard, shard.folder
+
+    def fresh(self, book_id: str) -> Shard:
+        """An empty shard for the book; it is nobody's before it is ready."""
+        with self._lock:
             name = folder_name(book_id)
-            taken = [int(path.suffix[1:]) for path in self.folder.glob(f"{name}.*")]
-            folder = self.folder / f"{name}.{max(taken, default=0) + 1}"
-            self._open[book_id] = Shard.create(folder, self.embedder.dimension, self._memory)
-            self._folders[book_id] = folder
+            last = max(map(_number, self.folder.glob(f"{name}.*")), default=0)
+            folder = self.folder / f"{name}.{last + 1}"
+            return Shard.create(folder, self.embedder.dimension, self._memory)
+
+    def replace(self, book_id: str, shard: Shard) -> None:
+        """Let this shard be the book's; the other goes when the last read on it has ended."""
+        try:
+            shard.make_ready()
+        except BaseException:
+            shard.destroy()  # or the next start would take it for the newer one
+            raise
+        with self._lock:
+            old = self._opened(book_id)
+            self._open[book_id], self._folders[book_id] = shard, shard.folder
+            if old is not None:
+                self._forget(old)
+
+    def wasteful(self) -> list[str]:
+        """The open books whose shards should be made anew."""
+        with self._lock:
+            return [book_id for book_id, shard in self._open.items() if shard.is_wasteful()]
 
     def drop(self, book_id: str) -> None:
         """Forget the book at once; its files go when the last read on them has ended."""
@@ -87,9 +111,7 @@ class Generation:
             if shard is None:
                 return
             del self._open[book_id], self._folders[book_id]
-            self._dropped.add(shard)
-            if not self._users.get(shard):
-                self._dispose(shard)
+            self._forget(shard)
 
     def sync(self) -> None:
         """Make every write so far durable."""
@@ -119,11 +141,17 @@ class Generation:
             self._remove_if_unused()
 
     def _find(self) -> Iterator[tuple[str, Path]]:
-        for path in self.folder.iterdir():
+        """Each book with the newest of its shards; the others were on their way out."""
+        newest: dict[str, Path] = {}
+        for path in sorted(self.folder.iterdir(), key=_number):
             if (path / READY).exists():
-                yield unquote(path.stem), path
+                if (older := newest.get(path.stem)) is not None:
+                    remove_shard(older)
+                newest[path.stem] = path
             else:
                 remove_shard(path)
+        for name, path in newest.items():
+            yield unquote(name), path
 
     def _opened(self, book_id: str) -> Shard | None:
         shard = self._open.get(book_id)
@@ -138,6 +166,11 @@ class Generation:
             self._users[shard] -= 1
             if shard in self._dropped and not self._users[shard]:
                 self._dispose(shard)
+
+    def _forget(self, shard: Shard) -> None:
+        self._dropped.add(shard)
+        if not self._users.get(shard):
+            self._dispose(shard)
 
     def _dispose(self, shard: Shard) -> None:
         self._dropped.discard(shard)
@@ -157,6 +190,11 @@ class Generation:
             self._open.clear()
             self._dropped.clear()
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _number(folder: Path) -> int:
+    number = folder.suffix[1:]
+    return int(number) if number.isdecimal() else 0
 
 
 def folder_name(book_id: str) -> str:

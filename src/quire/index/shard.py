@@ -17,6 +17,7 @@ import itertools
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
@@ -50,6 +51,8 @@ FLUSH_AFTER: Final = 8192
 READ_SLICE: Final = 64
 """Points read in one call for a table: a few milliseconds."""
 QUIET_S: Final = 1.0
+LEAST_DEAD: Final = 4096
+"""Points deleted or replaced from which on a book's shard may be worth making anew."""
 LONGEST_QUIET_S: Final = 30.0
 """How long a book must not have been written to before its table is read: twice the time between
 its last two writes, so that a table isn't read between two batches of an ingestion."""
@@ -66,6 +69,8 @@ class Shard:
         self._memory = memory
         self._key = next(Shard._keys)
         self._unflushed = 0
+        self._ever = self._noted() or self._alive()
+        """Points ever written: the engine keeps the room of those that are gone."""
         self._dirty = False
         self._writes = 0
         self._written_at = -LONGEST_QUIET_S
@@ -73,7 +78,7 @@ class Shard:
 
     @classmethod
     def create(cls, folder: Path, dimension: int, memory: Memory) -> Shard:
-        """A new empty shard; a crash half-way leaves a folder without its `READY` file."""
+        """A new empty shard; without `make_ready` the next start removes its folder."""
         config = engine.EdgeConfig(
             vectors={
                 DENSE: engine.EdgeVectorParams(size=dimension, distance=engine.Distance.Cosine)
@@ -92,9 +97,6 @@ class Shard:
             for field, kind in FILTERED.items():
                 store.update(engine.UpdateOperation.create_field_index(field, kinds[kind]))
             store.flush()
-            (folder / READY).touch()
-            sync_folder(folder)
-            sync_folder(folder.parent)
         return cls(folder, store, memory)
 
     @classmethod
@@ -103,10 +105,19 @@ class Shard:
         with EngineErrors(f"open {folder}"):
             return cls(folder, engine.EdgeShard.load(str(folder)), memory)
 
+    def make_ready(self) -> None:
+        """From now on the folder is a book's shard, with all that was written so far."""
+        self.flush()
+        with EngineErrors("finish a shard"):
+            (self.folder / READY).write_text(str(self._ever))
+            sync_folder(self.folder)
+            sync_folder(self.folder.parent)
+
     # writing
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Insert or replace by id; the caller cuts the points into slices."""
+        self._ever += len(points)
         rows = [
             engine.Point(
                 point.chunk.id,
@@ -147,6 +158,25 @@ class Shard:
                     sync_file(file)
                 sync_folder(log)
         self._dirty = False
+        with suppress(OSError):  # a hint for the next start
+            (self.folder / READY).write_text(str(self._ever))
+
+    def is_wasteful(self) -> bool:
+        """Whether more room is taken by what is gone than by what is there."""
+        if self._ever < LEAST_DEAD:
+            return False
+        alive = self._alive()
+        return self._ever - alive >= max(LEAST_DEAD, alive)
+
+    def copy_slice(self, target: Shard, after: str | None) -> str | None:
+        """Write the next points in id order to another shard; the cursor, None at the end."""
+        request = engine.ScrollRequest(
+            offset=after, limit=SLICE, with_payload=True, with_vector=True
+        )
+        with EngineErrors("copy"):
+            records, following = self._store.scroll(request)
+        target.upsert([point_of(record) for record in records])
+        return None if following is None else str(following)
 
     def flush(self) -> None:
         """Write the segments, so that the next load has no log to replay."""
@@ -282,6 +312,17 @@ class Shard:
             self._memory.tables.drop(self._key)
 
     # inside
+
+    def _alive(self) -> int:
+        with EngineErrors("count"):
+            return self._store.info().points_count
+
+    def _noted(self) -> int:
+        """What an earlier start knew of the points ever written; 0 if nothing."""
+        try:
+            return int((self.folder / READY).read_text())
+        except (OSError, ValueError):
+            return 0
 
     def _decoded(self, table: Table, places: Sequence[int]) -> tuple[Hit, ...] | None:
         """The chunks at these places; None if one was deleted since the table was read."""
