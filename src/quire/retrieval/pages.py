@@ -22,15 +22,17 @@ class PageWeights:
     """For the share of the query, by worth, that the page's candidates hold together."""
     outline: float = 0.1
     """For the share that their headings name together."""
+    path: float = 0.25
+    """For the share of the query that the page's folders and file name hold."""
     others: float = 0.5
     """How much of all this goes to the page's chunks behind its best one. Less than 1 leaves
     room for other pages among the first few passages."""
 
 
 def page_bonuses(
-    finds: Finds, scores: NDArray[np.float64], weights: PageWeights
+    finds: Finds, scores: NDArray[np.float64], path: NDArray[np.float64], weights: PageWeights
 ) -> NDArray[np.float64]:
-    """The bonus of each find; `scores` are their own."""
+    """The bonus of each find; `scores` are their own, `path` what their pages are called."""
     numbers, page = np.unique(finds.page, return_inverse=True)
     pages = len(numbers)
     lead = _leads(scores, page, pages)
@@ -45,7 +47,7 @@ def page_bonuses(
     )
     share = np.full(len(scores), weights.others)
     share[lead] = 1.0
-    return bonus[page] * share
+    return (bonus[page] + weights.path * path) * share
 
 
 def _together(flags: NDArray[np.bool_], page: NDArray[np.int64], pages: int) -> NDArray[np.bool_]:

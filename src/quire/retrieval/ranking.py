@@ -30,8 +30,6 @@ class Weights:
     below a rare term is a larger share of the query than a common one."""
     section: float = 0.1
     """For the share that the chunk's own heading names."""
-    path: float = 0.25
-    """For the share that the page's folders and file name hold."""
     page: PageWeights = field(default_factory=PageWeights)
 
 
@@ -89,15 +87,11 @@ def rank(finds: Finds, weights: Weights, limit: int | None = None) -> Ranking:
     best = float(finds.bm25.max(initial=0.0))
     bm25 = np.clip(finds.bm25 / best, 0.0, 1.0) if best > 0 else np.zeros(len(finds))
     share = _shares(finds.idf)
-    headings, section, path = finds.headings @ share, finds.section @ share, finds.path @ share
+    headings, section = finds.headings @ share, finds.section @ share
     own = (
-        finds.cosine
-        + weights.bm25 * bm25
-        + weights.headings * headings
-        + weights.section * section
-        + weights.path * path
+        finds.cosine + weights.bm25 * bm25 + weights.headings * headings + weights.section * section
     )
-    page = page_bonuses(finds, own, weights.page)
+    page = page_bonuses(finds, own, finds.path @ share, weights.page)
     score = own + page
     rows: dict[int, int] = {}
     for row in map(int, np.argsort(-score, kind="stable")):

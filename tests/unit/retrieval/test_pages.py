@@ -21,12 +21,13 @@ FINDS = Finds(
     twin=np.arange(3),
     nearest=3,
 )
-NOTHING = PageWeights(agreement=0.0, coverage=0.0, outline=0.0)
+CALLED = np.array([0.4, 0.4, 0.0])
+NOTHING = PageWeights(agreement=0.0, coverage=0.0, outline=0.0, path=0.0)
 
 
 def _bonuses(weights: PageWeights, scores: list[float], named: object = UNNAMED) -> list[float]:
     finds = replace(FINDS, section=np.asarray(named))
-    return page_bonuses(finds, np.array(scores), weights).tolist()
+    return page_bonuses(finds, np.array(scores), CALLED, weights).tolist()
 
 
 def test_a_page_whose_chunks_agree_is_worth_more_than_one_good_chunk() -> None:
@@ -56,3 +57,8 @@ def test_chunks_behind_the_best_one_get_a_part_of_it() -> None:
     weights = replace(NOTHING, coverage=1.0, others=0.5)
     assert _bonuses(weights, [0.7, 0.7, 0.7])[:2] == pytest.approx([1.0, 0.5])
     assert _bonuses(weights, [0.6, 0.7, 0.7])[:2] == pytest.approx([0.5, 1.0])
+
+
+def test_what_a_page_is_called_counts_most_for_its_best_chunk() -> None:
+    weights = replace(NOTHING, path=0.25, others=0.5)
+    assert _bonuses(weights, [0.7, 0.6, 0.8]) == pytest.approx([0.1, 0.05, 0.0])

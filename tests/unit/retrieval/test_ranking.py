@@ -5,6 +5,7 @@ import pytest
 
 from quire.index.finds import Finds, Question, choose_from
 from quire.index.port import Candidates, Hit
+from quire.retrieval.pages import PageWeights
 from quire.retrieval.ranking import Candidate, Weights, diversify, rank
 from tests.chunks import make_chunk
 
@@ -52,7 +53,10 @@ def test_a_page_whose_path_names_the_question_comes_before_its_equal() -> None:
     plain = hit("plain words", 0.40, 0.92, source_file="guides/overview.md")
     named = hit("named words", 0.41, 0.91, source_file="robot/arm.md")
     assert names(Candidates((plain, named), ()))[0] == "named words"
-    assert names(Candidates((plain, named), ()), Weights(path=0.0))[0] == "plain words"
+    assert (
+        names(Candidates((plain, named), ()), Weights(page=PageWeights(path=0.0)))[0]
+        == "plain words"
+    )
 
 
 def test_a_heading_that_names_a_rare_word_helps_more_than_a_common_one() -> None:
