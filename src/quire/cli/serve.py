@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quire.cli.allocation import share_arenas
 from quire.cli.terminal import HomeOption, err, fail, settings_of
 from quire.errors import InvalidSetting
 
@@ -32,6 +33,7 @@ def listen(settings: Settings, host: str, port: int) -> None:
 
     # what is loaded now stays for good: looking for garbage in it only costs time
     gc.disable()
+    share_arenas()
     from quire.api.origins import is_loopback
 
     if settings.auth == "off" and not is_loopback(host):

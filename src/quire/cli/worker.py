@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quire.cli.allocation import share_arenas
 from quire.cli.terminal import HomeOption, err, fail, run, settings_of
 from quire.errors import InvalidSetting
 
@@ -29,6 +30,7 @@ def worker(
             )
         )
     logs.configure(settings)
+    share_arenas()
     run(_work(settings, concurrency))
 
 
