@@ -272,6 +272,33 @@ async def test_a_book_that_changes_all_the_time_stays_small(
     await index.close()
 
 
+async def test_readers_do_not_wait_for_a_flush_before_it_is_overdue(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard, "FLUSH_AFTER", 20)
+    monkeypatch.setattr(shard, "FLUSH_AT_LAST", 60)
+    flushed: list[int] = []
+    flush = shard.Shard.flush
+
+    def counted(self: shard.Shard) -> None:
+        flushed.append(turn)
+        flush(self)
+
+    index = await EdgeIndex.open(root)
+    await index.prepare(EMBEDDER)
+    turn = 0
+    await change_all(index, turn)  # makes the shard
+    monkeypatch.setattr(shard.Shard, "flush", counted)
+    for turn in range(1, 7):
+        if turn <= 4:
+            await index.search("robots", dense=vector(3), bm25=None, limit=5)
+        elif turn == 5:
+            monkeypatch.setattr(shard, "QUIET_S", 0.0)
+        await change_all(index, turn)
+    assert flushed == [3, 5, 6], "at 60 points under readers, at 20 without"
+    await index.close()
+
+
 async def test_what_is_gone_counts_over_restarts(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

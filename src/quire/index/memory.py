@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 import uuid
 from typing import Generic, TypeVar
 
@@ -53,3 +55,12 @@ class Memory:
         self.hits = VersionCache[Hit](capacity)
         self.rows = VersionCache[Row](capacity)
         self.tables = Tables()
+        self._read_at = -math.inf
+
+    def note_read(self) -> None:
+        """Somebody is searching."""
+        self._read_at = time.monotonic()
+
+    def is_read(self, *, within: float) -> bool:
+        """Whether somebody searched in the last so many seconds."""
+        return time.monotonic() - self._read_at < within

@@ -44,12 +44,14 @@ from quire.index.records import (
 from quire.index.table import Table
 from quire.models import Chunk, Filters
 
-SLICE: Final = 32
-"""Points given to the engine in one call."""
+SLICE: Final = 16
+"""Points given to the engine in one call, which holds the interpreter for some milliseconds."""
 FLUSH_AFTER: Final = 8192
 """Points in the log that make `sync` flush, so that a reload replays a second or two."""
+FLUSH_AT_LAST: Final = 32_768
+"""Points in the log that make it flush under readers too: they wait for it, for .1 to .2 s."""
 READ_SLICE: Final = 64
-"""Points read in one call for a table: a few milliseconds."""
+"""Points read in one call: a few milliseconds."""
 QUIET_S: Final = 1.0
 LEAST_DEAD: Final = 4096
 """Points deleted or replaced from which on a book's shard may be worth making anew."""
@@ -150,7 +152,8 @@ class Shard:
         if not self._dirty:
             return
         log = self.folder / "wal"
-        if self._unflushed >= FLUSH_AFTER or not log.is_dir():
+        most = FLUSH_AT_LAST if self._memory.is_read(within=QUIET_S) else FLUSH_AFTER
+        if self._unflushed >= most or not log.is_dir():
             self.flush()
         else:
             with EngineErrors("make its log durable"):
@@ -249,6 +252,7 @@ class Shard:
         faster from some 20,000 chunks on, but building it stops every read of the process
         (150 s for 50,000 chunks on two cores).
         """
+        self._memory.note_read()
         rankings, versions = self._query(dense, bm25, filters, limit)
         known = self._hits(versions, with_vectors=with_vectors)
         lists = [scored_hits(ranking, known, with_vectors=with_vectors) for ranking in rankings]
@@ -262,6 +266,7 @@ class Shard:
 
         By the book's table if it has one, else by the engine; the finds are the same.
         """
+        self._memory.note_read()
         table = None if filters != Filters() else self._memory.tables.get(self._key)
         if table is not None:
             finds, places = table.find(question, limit)
@@ -391,8 +396,12 @@ class Shard:
         self, ids: Iterable[str], *, with_payload: bool = False, with_vector: bool = False
     ) -> list[engine.Record]:
         known: list[engine.PointId] = [point_id for point_id in ids if is_point_id(point_id)]
+        records: list[engine.Record] = []
         with EngineErrors("fetch"):
-            return self._store.retrieve(known, with_payload, with_vector)
+            for start in range(0, len(known), READ_SLICE):
+                part = known[start : start + READ_SLICE]
+                records += self._store.retrieve(part, with_payload, with_vector)
+        return records
 
     def _hits(self, versions: dict[uuid.UUID, int], *, with_vectors: bool) -> dict[uuid.UUID, Hit]:
         """Chunk (and vector) of each point, as a hit without its score."""

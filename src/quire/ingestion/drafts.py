@@ -12,11 +12,12 @@ from quire.errors import PageRejected
 from quire.index.port import Index, Point
 from quire.ingestion.identity import LessonKeys
 from quire.ingestion.ownership import Ownership
-from quire.ingestion.pages import Skipped, read_page
+from quire.ingestion.plan import FileVersion
 from quire.ingestion.progress import FileError, Meter
 from quire.ingestion.revision import Revision, revise
 from quire.ingestion.scan import read_version
-from quire.ingestion.splitting import PageChunks, chunk_page
+from quire.ingestion.splitters import Splitters
+from quire.ingestion.splitting import PageChunks
 from quire.ingestion.state import IngestionRecord
 from quire.models import Chunk, utc_now
 
@@ -94,6 +95,7 @@ class Drafting:
         ownership: Ownership,
         look_up: bool,
         embed_all: bool,
+        splitters: Splitters,
         meter: Meter,
     ) -> None:
         """`look_up`: the index may hold chunks of files that have no record."""
@@ -105,6 +107,7 @@ class Drafting:
         self._ownership = ownership
         self._look_up = look_up
         self._embed_all = embed_all
+        self._splitters = splitters
         self._meter = meter
 
     async def batches(
@@ -129,20 +132,27 @@ class Drafting:
             yield batch
 
     async def _draft(self, task: Task) -> Draft:
-        # Parsing is Python and holds the interpreter, but the embedder spends its time
-        # outside of it: a thread keeps both cores busy without the cost of a process.
-        record, split = await asyncio.to_thread(self._split, task)
+        version, data = await asyncio.to_thread(read_version, task.file)
+        split = await self._splitters.split(
+            self._book,
+            version.source_file,
+            data,
+            max_tokens=min(TARGET_TOKENS, self._embedder.max_tokens),
+            count_tokens=self._embedder.count_tokens,
+            identity=self._lessons,
+        )
+        record = self._record(version, split)
         self._meter.read(size=task.file.size, chunks=record.chunk_count)
         self._ownership.claim(record.source_file, record.chunk_ids)
         chunks = split.chunks if split else ()
         old_ids = task.before.chunk_ids if task.before else ()
         stored = await self._stored(old_ids, record.chunk_ids)
-        revision = self._revise(chunks, old_ids, stored)
+        revision = await self._revise(chunks, old_ids, stored)
         vectors = await self._vectors(revision)
         if len(vectors) < len(set(revision.copy.values())):
             lost = set(revision.copy.values()) - vectors.keys()
             stored = {key: chunk for key, chunk in stored.items() if key not in lost}
-            revision = self._revise(chunks, old_ids, stored)
+            revision = await self._revise(chunks, old_ids, stored)
         return Draft(
             task=task,
             record=record,
@@ -155,11 +165,16 @@ class Drafting:
             skipped=split is None,
         )
 
-    def _revise(
+    async def _revise(
         self, chunks: Sequence[Chunk], old_ids: Sequence[str], stored: Mapping[str, Chunk]
     ) -> Revision:
-        return revise(
-            chunks, old_ids=old_ids, stored=stored, now=utc_now(), embed_all=self._embed_all
+        return await asyncio.to_thread(
+            revise,
+            chunks,
+            old_ids=old_ids,
+            stored=stored,
+            now=utc_now(),
+            embed_all=self._embed_all,
         )
 
     async def _vectors(self, revision: Revision) -> dict[str, Point]:
@@ -169,22 +184,9 @@ class Drafting:
         points = await self._index.fetch_points(self._book.id, ids)
         return {point.chunk.id: point for point in points}
 
-    def _split(self, task: Task) -> tuple[IngestionRecord, PageChunks | None]:
-        version, data = read_version(task.file)
-        page = read_page(self._book, version.source_file, data)
-        split = (
-            None
-            if isinstance(page, Skipped)
-            else chunk_page(
-                self._book,
-                page,
-                max_tokens=min(TARGET_TOKENS, self._embedder.max_tokens),
-                count_tokens=self._embedder.count_tokens,
-                identity=self._lessons,
-            )
-        )
+    def _record(self, version: FileVersion, split: PageChunks | None) -> IngestionRecord:
         first = split.chunks[0] if split and split.chunks else None
-        record = IngestionRecord(
+        return IngestionRecord(
             book_id=self._book.id,
             source_file=version.source_file,
             file_hash=version.file_hash,
@@ -198,7 +200,6 @@ class Drafting:
             settings_hash=self._settings_hash,
             embedder=self._embedder.name,
         )
-        return record, split
 
     async def _stored(self, old_ids: tuple[str, ...], new_ids: tuple[str, ...]) -> dict[str, Chunk]:
         ids = list(dict.fromkeys((*old_ids, *new_ids)))

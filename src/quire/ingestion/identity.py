@@ -43,6 +43,11 @@ class LessonKeys:
                 claims.setdefault((place.module, place.chapter, place.lesson), []).append(name)
         return cls({names[0]: key for key, names in claims.items() if len(names) == 1})
 
+    def only(self, source_file: str) -> LessonKeys:
+        """What is known of one file: all that its own ids depend on."""
+        key = self.keys.get(source_file)
+        return LessonKeys({} if key is None else {source_file: key})
+
     def scope(self, book_id: str, page: Page) -> str:
         """What the ids of a page begin with: `book:module:chapter:lesson` or `book:file`."""
         key = self.keys.get(page.source_file)

@@ -23,6 +23,7 @@ from quire.ingestion.ownership import Ownership
 from quire.ingestion.plan import Plan, plan
 from quire.ingestion.progress import FileError, Meter
 from quire.ingestion.scan import Scan, scan
+from quire.ingestion.splitters import Splitters
 from quire.ingestion.splitting import SPLITTING_VERSION
 from quire.ingestion.stages import ahead
 from quire.ingestion.state import IngestionRecord
@@ -46,9 +47,9 @@ class Survey:
 class Pipeline:
     """Three stages with small queues in between.
 
-    Files are read and split in a thread, one batch ahead of the embedder; batches are
-    embedded across files, so that the embedder can sort them by length; finished batches
-    are written while the next one is embedded. At most four batches are in memory.
+    Files are read and split one batch ahead of the embedder; batches are embedded across files,
+    so that the embedder can sort them by length; finished batches are written while the next
+    one is embedded. At most four batches are in memory.
     """
 
     def __init__(
@@ -114,23 +115,25 @@ class Pipeline:
         for record in records.values():
             ownership.claim(record.source_file, record.chunk_ids)
         writer = Writer(book.id, index=index, ledger=ledger, ownership=ownership, meter=meter)
-        drafting = Drafting(
-            book,
-            index=index,
-            embedder=self._embedder,
-            settings_hash=self._settings_hash(book),
-            lessons=survey.lessons,
-            ownership=ownership,
-            look_up=verify,
-            embed_all=mode == "full",
-            meter=meter,
-        )
-        batches = drafting.batches(
-            _tasks(survey, records), texts=self._batch_texts, files=self._batch_files
-        )
-        async with aclosing(ahead(self._embedded(batches), 1)) as stream:
-            async for batch in stream:
-                await uninterrupted(writer.write(batch))
+        async with Splitters() as splitters:
+            drafting = Drafting(
+                book,
+                index=index,
+                embedder=self._embedder,
+                settings_hash=self._settings_hash(book),
+                lessons=survey.lessons,
+                ownership=ownership,
+                look_up=verify,
+                embed_all=mode == "full",
+                splitters=splitters,
+                meter=meter,
+            )
+            batches = drafting.batches(
+                _tasks(survey, records), texts=self._batch_texts, files=self._batch_files
+            )
+            async with aclosing(ahead(self._embedded(batches), 1)) as stream:
+                async for batch in stream:
+                    await uninterrupted(writer.write(batch))
         if survey.plan.deleted:
             await uninterrupted(writer.remove([records[name] for name in survey.plan.deleted]))
         if verify:

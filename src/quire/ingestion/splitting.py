@@ -11,7 +11,7 @@ from quire.ingestion.breadcrumbs import Trail
 from quire.ingestion.budget import Budget, letters_weight
 from quire.ingestion.identity import LessonKeys, chunk_ids, parent_id, sha256
 from quire.ingestion.packing import pack
-from quire.ingestion.pages import Page
+from quire.ingestion.pages import Page, Skipped, read_page
 from quire.ingestion.pieces import Piece, PieceMaker
 from quire.ingestion.sections import Section, sections
 from quire.models import Chunk, utc_now
@@ -93,6 +93,24 @@ def chunk_page(
     splitter = _Splitter(page, Budget(max_tokens, count_tokens, weight))
     drafts = splitter.drafts()
     return _Assembly(book, page, splitter).chunks(drafts, identity)
+
+
+def split_file(
+    book: Book,
+    source_file: str,
+    data: bytes,
+    *,
+    max_tokens: int,
+    count_tokens: Callable[[str], int],
+    identity: LessonKeys,
+) -> PageChunks | None:
+    """Read a source file and split it; None when it is not to be indexed (`read_page`)."""
+    page = read_page(book, source_file, data)
+    if isinstance(page, Skipped):
+        return None
+    return chunk_page(
+        book, page, max_tokens=max_tokens, count_tokens=count_tokens, identity=identity
+    )
 
 
 class _Splitter:

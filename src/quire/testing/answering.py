@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Sequence
@@ -162,8 +163,8 @@ class WordEmbedder:
         return len(text.split())
 
     async def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector per text."""
-        return np.stack([self._vector(text) for text in texts]).astype(np.float32)
+        """One unit vector per text; in a thread, as the real ones."""
+        return await asyncio.to_thread(lambda: np.stack([self._vector(text) for text in texts]))
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
         """The vector of a question, as of any text."""

@@ -1,0 +1,222 @@
+"""Where pages are split: small ones in a thread, large ones in a process of their own.
+
+Splitting is Python and regular expressions, and a long match holds the interpreter: in the process
+that also serves, nobody would be answered meanwhile. A page that takes too long is given up, and
+its process ended; a thread could not be.
+
+The two processes speak over pipes in frames (a length, a pickle). A request is one frame; before
+the chunks come, slice by slice, the child may ask how many tokens a text has, since the model is
+loaded here alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import signal
+import struct
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+from quire.books import Book
+from quire.errors import PageRejected
+from quire.ingestion.identity import LessonKeys
+from quire.ingestion.splitting import PageChunks, split_file
+from quire.models import Chunk
+
+LARGE_PAGE = 32_768
+"""Bytes from which a page has the process; below, a thread holds nobody up for long."""
+PAGE_SECONDS = 30.0
+"""What the page with the worst contrivance of a megabyte takes is 2 s."""
+_SLICE = 128
+"""Chunks of one frame: reading a frame holds the interpreter too, for about a millisecond."""
+
+_LENGTH = struct.Struct("!Q")
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    book: Book
+    source_file: str
+    data: bytes
+    max_tokens: int
+    identity: LessonKeys
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    chunks: tuple[Chunk, ...]
+    embedded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejected:
+    message: str
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    skipped: bool
+
+
+class Splitters:
+    """Splits pages; the process is begun with the first large page and ended with the run."""
+
+    def __init__(self, *, seconds: float = PAGE_SECONDS) -> None:
+        """`seconds` is what one page may take."""
+        self._seconds = seconds
+        self._child: asyncio.subprocess.Process | None = None
+
+    async def __aenter__(self) -> Self:
+        """Nothing is started yet."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        """End the process, whatever it is at."""
+        await self._end()
+
+    async def split(
+        self,
+        book: Book,
+        source_file: str,
+        data: bytes,
+        *,
+        max_tokens: int,
+        count_tokens: Callable[[str], int],
+        identity: LessonKeys,
+    ) -> PageChunks | None:
+        """As `split_file`; a large page that takes too long is rejected too."""
+        if len(data) < LARGE_PAGE:
+            return await asyncio.to_thread(
+                split_file,
+                book,
+                source_file,
+                data,
+                max_tokens=max_tokens,
+                count_tokens=count_tokens,
+                identity=identity,
+            )
+        request = _Request(book, source_file, data, max_tokens, identity.only(source_file))
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._ask(request, count_tokens)
+        except TimeoutError:
+            reason = f"splitting it took longer than {self._seconds:.0f} s; divide it"
+        except (EOFError, OSError):
+            reason = "the process that split it ended; divide it, or look for room in memory"
+        except BaseException:
+            await self._end()
+            raise
+        await self._end()
+        raise PageRejected(reason, source_file=source_file)
+
+    async def _ask(
+        self, request: _Request, count_tokens: Callable[[str], int]
+    ) -> PageChunks | None:
+        child = await self._begun()
+        await _send(child, request)
+        chunks: list[Chunk] = []
+        embedded: list[str] = []
+        while True:
+            match await _receive(child):
+                case _Count(text):
+                    await _send(child, await asyncio.to_thread(count_tokens, text))
+                case _Part() as part:
+                    chunks += part.chunks
+                    embedded += part.embedded
+                case _Rejected(message, line):
+                    raise PageRejected(message, source_file=request.source_file, line=line)
+                case ended:
+                    return None if ended.skipped else PageChunks(tuple(chunks), tuple(embedded))
+
+    async def _begun(self) -> asyncio.subprocess.Process:
+        if self._child is None:
+            self._child = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-c", f"from {__name__} import main; main()"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                limit=1 << 20,
+            )
+        return self._child
+
+    async def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        with suppress(ProcessLookupError):
+            child.kill()
+        await child.wait()
+
+
+async def _send(child: asyncio.subprocess.Process, message: Any) -> None:
+    assert child.stdin is not None
+    data = pickle.dumps(message)
+    child.stdin.write(_LENGTH.pack(len(data)) + data)
+    await child.stdin.drain()
+
+
+async def _receive(child: asyncio.subprocess.Process) -> Any:
+    assert child.stdout is not None
+    (length,) = _LENGTH.unpack(await child.stdout.readexactly(_LENGTH.size))
+    return pickle.loads(await child.stdout.readexactly(length))
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """What the other process does until its requests end, as they do when this one dies."""
+
+    def read() -> Any:
+        head = requests.read(_LENGTH.size)
+        if len(head) < _LENGTH.size:
+            raise EOFError
+        return pickle.loads(requests.read(_LENGTH.unpack(head)[0]))
+
+    def write(message: object) -> None:
+        data = pickle.dumps(message)
+        replies.write(_LENGTH.pack(len(data)) + data)
+        replies.flush()
+
+    def count(text: str) -> int:
+        write(_Count(text))
+        return read()
+
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            request: _Request = read()
+            try:
+                split = split_file(
+                    request.book,
+                    request.source_file,
+                    request.data,
+                    max_tokens=request.max_tokens,
+                    count_tokens=count,
+                    identity=request.identity,
+                )
+            except PageRejected as error:
+                write(_Rejected(str(error), error.line))
+                continue
+            if split is not None:
+                for at in range(0, len(split.chunks), _SLICE):
+                    end = at + _SLICE
+                    write(_Part(split.chunks[at:end], split.embedded[at:end]))
+            write(_Done(split is None))
+
+
+def main() -> None:
+    """The other process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's is for the process that asks
+    serve(sys.stdin.buffer, sys.stdout.buffer)
