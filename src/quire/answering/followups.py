@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from quire.answering import lexicon, markup
@@ -34,6 +35,7 @@ _CONJUNCTION: Final = re.compile(
     r"will|would|should|do|does|the|a|an|i|you|we)\b",
     re.IGNORECASE,
 )
+_MORE: Final = re.compile(r"['’\s,]*\w")
 _POINTING: Final = re.compile(r"\b(?:this|that|these|those)\s+(?P<noun>[a-z]+)", re.IGNORECASE)
 _ELLIPSIS: Final = re.compile(
     r"^\W*(?:and|or|but|what about|how about|what if|why not|how so|how come|what else|"
@@ -58,20 +60,40 @@ _VAGUE: Final = (
     "end ended put run try keep become became look allow cause change differ exist include "
     "involve explain describe define list compare discuss elaborate provide recommend "
     "suggest learn understand create created build built handle apply affect affects "
-    "support supports main major important good best better different specific certain "
-    "possible available new old first last next many often usually typically generally "
-    "really actually exactly info information detail details example examples thing things "
+    "support supports info information detail details example examples thing things "
     "way ways kind kinds type types difference differences part parts number amount time "
     "times people someone anyone something anything lot today now currently called "
 )
-_VERBS: Final = frozenset(_VAGUE.split())
-"""Verbs and vague nouns: they are in many questions and the topic of none."""
-_BEFORE_THINGS: Final = frozenset(
-    ("a", "an", "the", "of", "in", "on", "with", "about", "for", "between", "is", "are", "by")
+_QUALITIES: Final = frozenset(
+    "main major important good best better different specific certain possible available new old "
+    "first last next many often usually typically generally really actually exactly".split()
 )
+_VERBS: Final = _QUALITIES | frozenset(_VAGUE.split())
+"""Verbs and vague nouns: they are in many questions and the topic of none."""
+_ARTICLES: Final = frozenset(("a", "an", "the"))
+_BEFORE_THINGS: Final = _ARTICLES | frozenset(
+    ("of", "in", "on", "with", "about", "for", "between", "is", "are", "by")
+)
+_BEFORE_VERBS: Final = frozenset(
+    "i you we they he she it to not can could should would will must may might let's "
+    "most more very so too how".split()
+)
+_BEING: Final = frozenset(("is", "are", "was", "were", "be", "been", "being"))
+_COMPARING: Final = re.compile(r"\b(?:between|compare[ds]?|vs|versus|differ\w*)\b", re.IGNORECASE)
 _RUN: Final = re.compile(r"[^\W_][\w'’.+/-]*")
 _LOOK_BACK: Final = 6
 _FEW_WORDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question of the thread."""
+
+    text: str
+    meant: str
+    """With what it takes from the thread put into it."""
+    carried: tuple[str, ...] = ()
+    """What it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +107,8 @@ class _Topic:
     name: bool
     answered: bool
     """Whether the last answers speak of it."""
+    pair: str = ""
+    """It and what it was compared with: `map and odom`."""
 
 
 def standalone_question(question: str, history: Sequence[Message]) -> str:
@@ -93,15 +117,26 @@ def standalone_question(question: str, history: Sequence[Message]) -> str:
     Pronouns become what they stand for; a question with words left out gets the topic in
     brackets. A change of topic carries nothing over.
     """
-    text = question.strip()
-    asked = [m.content for m in history if m.role == "user"][-_LOOK_BACK:]
+    asked: list[_Asked] = []
+    answers: list[str] = []
+    for message in history:
+        if message.role == "user":
+            asked.append(_resolved(message.content.strip(), asked, answers))
+        elif message.role == "assistant":
+            answers.append(message.content)
+    return _resolved(question.strip(), asked, answers).meant
+
+
+def _resolved(text: str, asked: Sequence[_Asked], answers: Sequence[str]) -> _Asked:
+    """A question of a thread, after those before it."""
+    asked = asked[-_LOOK_BACK:]
     if not asked or not text or _CHANGE.search(text):
-        return text
+        return _Asked(text, text)
     own = _own_words(text)
-    topics = _topics(asked, [m.content for m in history if m.role == "assistant"][-2:])
+    topics = _topics(asked, answers[-2:])
     topics = [topic for topic in topics if not topic.stems <= own]
     if not topics:
-        return text
+        return _Asked(text, text)
     resolved = _resolve_pronoun(text, own, topics)
     if resolved is not None:
         return resolved
@@ -109,7 +144,7 @@ def standalone_question(question: str, history: Sequence[Message]) -> str:
         return _with_topic(text, topics[:2])
     if _is_elliptic(text, own):
         return _with_topic(text, [topic for topic in topics if topic.answered][:1])
-    return text
+    return _Asked(text, text)
 
 
 def _own_words(text: str) -> frozenset[str]:
@@ -127,7 +162,7 @@ def _is_elliptic(text: str, own: frozenset[str]) -> bool:
     return len(own) <= _FEW_WORDS and bool(_ELLIPSIS.match(text))
 
 
-def _resolve_pronoun(text: str, own: frozenset[str], topics: Sequence[_Topic]) -> str | None:
+def _resolve_pronoun(text: str, own: frozenset[str], topics: Sequence[_Topic]) -> _Asked | None:
     """The question with its first pronoun replaced by the likeliest topic; None without one."""
     for pattern, fits in (
         (_PEOPLE, _is_person),
@@ -140,15 +175,17 @@ def _resolve_pronoun(text: str, own: frozenset[str], topics: Sequence[_Topic]) -
         topic = next((t for t in topics if fits(t)), topics[0])
         if pattern is _PEOPLE and not _is_person(topic):
             continue
-        rest = [t for t in topics if t is not topic][:1] if not own else []
+        final = match.group().lower() in ("this", "that") and not _MORE.match(text, match.end())
+        rest = [t for t in topics if t is not topic][:1] if final or not own else []
         noun = _POINTING.match(text, match.start())
         if noun and lexicon.stem(noun["noun"].lower()) in own:
             return _with_topic(text, [topic] if topic.answered else [])
-        phrase = topic.phrase
+        phrase = topic.pair if topic.pair and pattern is _THINGS else topic.phrase
         if match.group().lower() in _POSSESSIVE:
             phrase += "'" if phrase.endswith("s") else "'s"
         replaced = text[: match.start()] + phrase + text[match.end() :]
-        return _with_topic(replaced, rest)
+        whole = _with_topic(replaced, rest)
+        return _Asked(text, whole.meant, (topic.phrase, *whole.carried))
     return None
 
 
@@ -157,7 +194,7 @@ def _is_person(topic: _Topic) -> bool:
 
 
 def _is_plural(topic: _Topic) -> bool:
-    return topic.plural
+    return topic.plural or bool(topic.pair)
 
 
 def _is_singular(topic: _Topic) -> bool:
@@ -174,50 +211,81 @@ def _is_idle(text: str, match: re.Match[str]) -> bool:
         return True
     if word == "it":
         return bool(_EMPTY_IT.search(text))
-    if word == "that":
+    if word == "that" and _MORE.match(text, match.end()):
         return any(m.start() <= match.start() < m.end() for m in _CONJUNCTION.finditer(text))
     return False
 
 
-def _with_topic(text: str, topics: Sequence[_Topic]) -> str:
+def _with_topic(text: str, topics: Sequence[_Topic]) -> _Asked:
     if not topics:
-        return text
-    named = ", ".join(topic.phrase for topic in topics)
+        return _Asked(text, text)
+    carried = tuple(topic.phrase for topic in topics)
+    named = ", ".join(carried)
     bare = text.rstrip(" ?.!")
     mark = "?" if text.rstrip().endswith("?") or not text.rstrip().endswith((".", "!")) else "."
-    return f"{bare} ({named}){mark}"
+    return _Asked(text, f"{bare} ({named}){mark}", carried)
 
 
-def _topics(asked: Sequence[str], answers: Sequence[str]) -> list[_Topic]:
+def _topics(asked: Sequence[_Asked], answers: Sequence[str]) -> list[_Topic]:
     """What the thread is about, strongest first: recent, repeated, taken up by the answers."""
     spoken = Counter(stem for text in answers for stem in lexicon.stems(markup.plain(text)))
-    repeated = Counter(stem for text in asked for stem in _own_words(text))
+    repeated = Counter(stem for question in asked for stem in _own_words(question.text))
     found: dict[frozenset[str], _Topic] = {}
-    for age, text in enumerate(reversed(asked)):
+    for age, question in enumerate(reversed(asked)):
+        text = question.text
         leaning = any(p.search(text) for p in (_PEOPLE, _THINGS, _THING))
-        for phrase in phrases_of(text):
+        named = list(phrases_of(text))
+        pairs = _pairs(named, text)
+        own = [(phrase, 0.5 if leaning else 1.0) for phrase in named]
+        for phrase, share in (*own, *((phrase, 1.0) for phrase in question.carried)):
             stems = _own_words(phrase)
-            if not stems or stems in found:
+            if not stems:
+                continue
+            pair = pairs.get(phrase, "")
+            if stems in found:
+                found[stems] = replace(found[stems], pair=found[stems].pair or pair)
                 continue
             taken_up = min(3, max(spoken[stem] for stem in stems))
             again = max(repeated[stem] for stem in stems) - 1
             name = phrase in text[1:] and bool(re.search(r"[A-Z]", phrase))
-            weight = (
-                0.75**age * (0.5 if leaning else 1.0) * (1 + 0.5 * taken_up + 0.4 * min(again, 3))
-            )
+            weight = 0.75**age * share * (1 + 0.5 * taken_up + 0.4 * min(max(again, 0), 3))
             weight *= (1.4 if name else 1.0) * (1.2 if len(stems) > 1 else 1.0)
             weight *= 1.3 if _is_named_thing(phrase, text) else 1.0
+            weight *= 0.3 if _is_no_thing(phrase, text) else 1.0
             last = phrase.split()[-1].lower()
             plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
-            found[stems] = _Topic(phrase, stems, weight, plural, name, taken_up > 0)
+            found[stems] = _Topic(phrase, stems, weight, plural, name, taken_up > 0, pair)
     ordered = sorted(found.values(), key=lambda topic: -topic.weight)
     return list(_distinct(ordered))
 
 
+def _pairs(phrases: Sequence[str], text: str) -> dict[str, str]:
+    """Things that a question compares, by the first of them."""
+    found: dict[str, str] = {}
+    if not _COMPARING.search(text):
+        return found
+    for one, other in pairwise(phrases):
+        joined = rf"{re.escape(one)} (?:and|or|vs\.?|versus) (?:an? |the )?{re.escape(other)}"
+        if re.search(joined, text):
+            found[one] = f"{one} and {other}"
+    return found
+
+
 def _is_named_thing(phrase: str, text: str) -> bool:
     """Whether an article or preposition before the phrase says that it is a thing."""
-    before = text[: text.find(phrase)].split()[-1:] or [""]
-    return before[0].lower() in _BEFORE_THINGS
+    return _word_before(phrase, text) in _BEFORE_THINGS
+
+
+def _is_no_thing(phrase: str, text: str) -> bool:
+    """Whether a lone word is what somebody does, or how something is."""
+    before = _word_before(phrase, text)
+    if " " in phrase or not before:
+        return False
+    return before in _BEFORE_VERBS or (before in _BEING and phrase.endswith("ed"))
+
+
+def _word_before(phrase: str, text: str) -> str:
+    return (text[: max(0, text.find(phrase))].split()[-1:] or [""])[0].lower()
 
 
 def _distinct(topics: Iterable[_Topic]) -> Iterator[_Topic]:
@@ -229,19 +297,26 @@ def _distinct(topics: Iterable[_Topic]) -> Iterator[_Topic]:
 
 
 def phrases_of(text: str) -> Iterator[str]:
-    """Runs of words that carry meaning, in order: the things an earlier question named."""
+    """Runs of words that carry meaning, in order: the things an earlier question named.
+
+    A vague word counts right after an article: "the support polygon", not "does it support".
+    """
     text = _OPENERS.sub("", markup.plain(text))
     run: list[str] = []
-    end = 0
+    end, before = 0, ""
     for match in _RUN.finditer(text):
         word = match.group().rstrip(".'’-/")
-        idle = word.lower() in lexicon.STOP_WORDS or word.lower() in _VERBS or len(word) < 2
-        gap = text[end : match.start()]
-        if run and (idle or gap.strip()):
-            yield " ".join(run)
+        vague = word.lower() in (_QUALITIES if before in _ARTICLES else _VERBS)
+        idle = vague or word.lower() in lexicon.STOP_WORDS or len(word) < 2
+        if run and (idle or text[end : match.start()].strip()):
+            yield from _named(run)
             run = []
         if not idle:
             run.append(word)
-        end = match.start() + len(word)
-    if run:
+        end, before = match.start() + len(word), word.lower()
+    yield from _named(run)
+
+
+def _named(run: Sequence[str]) -> Iterator[str]:
+    if any(word.lower() not in _VERBS for word in run):
         yield " ".join(run)

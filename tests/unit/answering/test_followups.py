@@ -52,6 +52,59 @@ def test_plural_pronouns_take_the_plural_topic_and_chains_keep_theirs() -> None:
     assert standalone_question("Are they stable?", history) == "Are quaternions stable?"
 
 
+def test_what_a_follow_up_took_over_is_what_the_next_one_takes() -> None:
+    history = thread(
+        "Why was the Eastern Roman Empire called Byzantine?",
+        "Historians named the Eastern Roman Empire after its capital.",
+        "When was it reorganized?",
+        "It was reorganized in the seventh century.",
+        "Who can visit it outside of Europe?",
+        "Nothing is said about visits.",
+    )
+    resolved = "Why did Eastern Roman Empire fall?"
+    assert standalone_question("Why did it fall?", history) == resolved
+
+
+DRIFT = thread(
+    "What is visual odometry?",
+    "Visual odometry adds steps up.",
+    "And why does it drift?",
+    "Every step has a small error, so visual odometry drifts.",
+)
+
+
+def test_that_at_the_end_of_a_question_is_what_was_said() -> None:
+    assert standalone_question("What repairs that?", DRIFT) == (
+        "What repairs visual odometry (drift)?"
+    )
+    unchanged = "Which node says that the map is old?"
+    assert standalone_question(unchanged, DRIFT) == unchanged
+
+
+def test_what_somebody_does_and_how_something_is_are_no_topics() -> None:
+    history = thread("Which is the most popular?", "None.", "What is a gripper?", "A hand.")
+    assert standalone_question("How heavy is it?", history) == "How heavy is gripper?"
+    forgetful = thread("What is a gripper?", "A hand.", "What if I forget?", "Nothing happens.")
+    assert standalone_question("How do I set it?", forgetful) == "How do I set gripper?"
+
+
+def test_things_that_were_compared_are_meant_together() -> None:
+    history = thread(
+        "What is the difference between map and odom?",
+        "The pose in odom drifts, the pose in map may jump.",
+        "Which one should I use for local control?",
+        "Use odom for local control.",
+    )
+    assert standalone_question("Who publishes the link between them?", history) == (
+        "Who publishes the link between map and odom?"
+    )
+
+
+def test_a_vague_word_after_an_article_is_part_of_a_name() -> None:
+    history = thread("What is the support polygon?", "The support polygon is an area.")
+    assert standalone_question("How large is it?", history) == "How large is support polygon?"
+
+
 def test_without_a_thread_nothing_changes() -> None:
     assert standalone_question(" What about it? ", []) == "What about it?"
 
