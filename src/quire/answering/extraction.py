@@ -24,6 +24,10 @@ _DEPENDENT: Final = re.compile(
     r"result|difference|second|third)|another|one of them|neither|either)\b(?!\s+is\s+(?:why|how))",
     re.IGNORECASE,
 )
+_LEANING: Final = re.compile(
+    r"(?:\S+ ){0,3}(?:it|its|they|their|this|these|both|the (?:default|same))\b", re.IGNORECASE
+)
+"""How a sentence begins that goes on about what the one before it named."""
 _FINISHED: Final = re.compile(r"[.!?][*_]*\s")
 _PRICED: Final = re.compile(
     r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:cost(?:s|ing)?|prices?d?|pricing|pay|paid|free|cheap\w*|"
@@ -43,6 +47,9 @@ _BLOCK_BESIDE: Final = 0.70
 """Least score of a table or code, against the best unit's, to be shown beside sentences."""
 _BLOCK_WANTED: Final = 0.50
 """The same for a question that asks how."""
+_DEFINED_FURTHER: Final = 0.30
+_CONTINUED: Final = 0.40
+"""Least score, against the best sentence's, of the one after it."""
 _SENTENCE_BESIDE: Final = 0.80
 """Likewise of a sentence beside a list."""
 _MAX_STEPS: Final = 15
@@ -219,20 +226,17 @@ class _Choice:
         return (round(self._lifted(unit, home), 6), -unit.excerpt.number, -unit.index)
 
     def _completing(self, chosen: Sequence[Ranked], home: Ranked) -> list[Ranked]:
-        """A lone short sentence gets the one that continues it."""
-        if (
-            self._terse
-            or len(chosen) > 1
-            or len(home.unit.plain) > 240
-            or self._intent.kind == "number"
-        ):
-            return []
+        """The sentence that continues a lone short one, or says more of what was defined."""
         after = self._at.get((home.excerpt.number, home.index + 1))
-        if after is None or after.unit.block != home.unit.block:
+        if self._terse or after is None or after.unit.kind != "sentence" or after in chosen:
             return []
-        if after.unit.kind != "sentence" or after.score < 0.4 * home.score:
+        if after.unit.block != home.unit.block:
             return []
-        return [after]
+        if self._intent.kind == "definition" and self._read and _LEANING.match(after.unit.plain):
+            return [after] if after.score >= _DEFINED_FURTHER * home.score else []
+        if len(chosen) > 1 or len(home.unit.plain) > 240 or self._intent.kind == "number":
+            return []
+        return [after] if after.score >= _CONTINUED * home.score else []
 
     def _with_predecessors(self, unit: Ranked) -> list[Ranked]:
         """The unit after the sentences it can't be understood without; empty if one is missing."""

@@ -25,6 +25,7 @@ class Span(NamedTuple):
 # A terminator with its closing quotes and brackets, before white space; CJK ones need none.
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡؟۔।]++[\"”’」』）)]*+")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`]{1,2000}(?<!`)\1(?!`)")
+_QUOTED = re.compile(r"(?<![^\s(\[*_—–-])\"[^\"]{1,300}\"(?![^\s.,;:!?)\]*_—–-])|“[^“”]{1,300}”")
 _NOT_ENDS = frozenset(
     "e.g i.e cf vs viz approx incl excl resp fig figs eq eqs sec secs ch chap vol pp p no nos al "
     "dr mr mrs ms prof st sr jr gen rep sen dept univ inc ltd co corp jan feb mar apr jun jul aug "
@@ -69,18 +70,21 @@ def block_spans(text: str, block: Block) -> Iterator[Span]:
 
 
 def sentence_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Ranges that tile `text[start:end]`, each ending after a sentence."""
+    """Ranges that tile `text[start:end]`, each ending after a sentence.
+
+    What ends inside code or a quotation ends no sentence, except at the quotation's own end.
+    """
     ranges: list[tuple[int, int]] = []
-    hidden = _code_ranges(text, start, end)
+    hidden = _hidden_ranges(text, start, end)
     at = start
-    code = 0
+    passed = 0
     for found in _END.finditer(text, start, end):
         stop = found.end()
         if stop >= end:
             break
-        while code < len(hidden) and hidden[code][1] <= found.start():
-            code += 1
-        if code < len(hidden) and hidden[code][0] <= found.start():
+        while passed < len(hidden) and hidden[passed][1] <= found.start():
+            passed += 1
+        if passed < len(hidden) and hidden[passed][0] <= found.start() < stop < hidden[passed][1]:
             continue
         if _ends_sentence(text, at, found.start(), stop, end):
             ranges.append((at, stop))
@@ -101,10 +105,18 @@ def line_ranges(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def _code_ranges(text: str, start: int, end: int) -> Sequence[tuple[int, int]]:
-    if text.find("`", start, end) < 0:
-        return ()
-    return [found.span() for found in _CODE.finditer(text, start, end)]
+def _hidden_ranges(text: str, start: int, end: int) -> Sequence[tuple[int, int]]:
+    """Code and quotations, in order, none inside another."""
+    code = text.find("`", start, end) >= 0
+    quoted = text.find('"', start, end) >= 0 or text.find("“", start, end) >= 0
+    found = [each.span() for each in _CODE.finditer(text, start, end)] if code else []
+    if not quoted:
+        return found
+    ranges: list[tuple[int, int]] = []
+    for one in sorted([*found, *(each.span() for each in _QUOTED.finditer(text, start, end))]):
+        if not ranges or one[0] >= ranges[-1][1]:
+            ranges.append(one)
+    return ranges
 
 
 def _ends_sentence(text: str, begin: int, mark: int, stop: int, end: int) -> bool:

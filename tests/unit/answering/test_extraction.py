@@ -1,5 +1,6 @@
 import pytest
 
+from quire.answering import extraction
 from quire.answering.extraction import Extractor
 from quire.answering.intent import read_intent
 from quire.answering.ports import Excerpt
@@ -140,6 +141,16 @@ async def test_the_same_things_in_other_words_are_no_repetition() -> None:
 async def test_what_introduces_a_block_may_say_the_answer_first() -> None:
     found = await read("Why did my link vanish?", BRIDGE, "merges a link on a fixed joint")
     assert any("merges a link" in text for text in found)
+
+
+async def test_a_definition_goes_on_with_what_leans_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extraction, "_DEFINED_FURTHER", 0.0)
+    text = "PPO is an algorithm that learns a policy. It collects experience first. Birds sing."
+    more = "It collects experience first."
+    assert more in await read("What is PPO?", text, "learns a policy")
+    assert more not in await read("Why is PPO used?", text, "learns a policy")
+    other = text.replace("It collects", "Anna collects")
+    assert len(await read("What is PPO?", other, "learns a policy")) == 1
 
 
 async def test_a_terse_answer_says_nothing_beside_the_answer() -> None:
