@@ -125,7 +125,7 @@ def _is_alone(i: int, chosen: Sequence[Ranked]) -> bool:
 
 
 def _segment(unit: Ranked, *, alone: bool) -> Segment:
-    highlight = unit.excerpt.text[slice(*unit.answer)] if unit.answer else None
+    highlight = unit.excerpt.text[slice(*unit.answer)] or None if unit.answer else None
     listed = unit.unit.kind in ("item", "step")
     text = without_mark(unit.raw) if alone and listed else unit.raw
     return Segment(text=text, passages=(unit.excerpt.number,), highlight=highlight)

@@ -104,8 +104,8 @@ class _Blend:
     held: float = 0.62
     near: float = 0.76
     cues: float = 8.5
-    table: float = 2.0
-    """Rows of a table are read one by one, and their header far from most of them."""
+    table: float = 0.5
+    """Rows of a table are read one by one; a few words each hold less evidence."""
     scale: float = 5.0
     """Log-odds by which a unit is worse than the best when its score is 1/e of it."""
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quire.reading.port import Readable
+from quire.reading.tables import spoken
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -67,7 +68,9 @@ class Encoder:
         """The rows that together read a text, and where each of its pieces stands."""
         head = self._pieces(readable.headings)[0][-HEADINGS:]
         head = [*head, COLON] if head else []
-        ids, offsets = self._pieces(readable.text)
+        said = spoken(readable.text)
+        ids, offsets = self._pieces(said.text if said else readable.text)
+        places = np.array(offsets, np.int32).reshape(-1, 2)
         rows = [
             Window(
                 text=number,
@@ -78,7 +81,7 @@ class Encoder:
             )
             for first, last in spans(len(ids), CONTEXT - len(head))
         ]
-        return rows, np.array(offsets, np.int32).reshape(-1, 2)
+        return rows, said.places(places) if said else places
 
     def _pieces(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         # JSON can carry lone surrogates, which no tokenizer accepts; offsets stay true.
