@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quire.embedding.cores import Cores
 from quire.embedding.counting import WordPieceCounter
 from quire.embedding.store import MODEL, WINDOW, ModelStore, Precision, Progress
 
@@ -27,8 +24,6 @@ DIMENSION = 384
 SPECIAL_TOKENS = 2
 BATCH_TOKENS = 512
 """Padded tokens of one document batch: few enough to stay in a core's cache."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -79,14 +74,12 @@ class MinilmEmbedder:
     ) -> None:
         self.store = ModelStore(cache, source=source)
         self._precision: Literal["auto", "fp32", "int8"] = precision
-        self._at_once = threads or _cores()
         self._progress = progress
         self._engine: _Engine | None = None
         self._loading = threading.Lock()
         # Questions have threads of their own: they never queue behind documents.
         self._documents, self._queries = (
-            ThreadPoolExecutor(self._at_once, thread_name_prefix=f"minilm-{kind}")
-            for kind in ("documents", "queries")
+            Cores(f"minilm-{kind}", threads) for kind in ("documents", "queries")
         )
 
     @property
@@ -110,24 +103,20 @@ class MinilmEmbedder:
 
     async def warm(self) -> Precision:
         """Load now rather than at the first call, and say which precision is in use."""
-        return (await self._in(self._queries, self._load)).precision
+        return (await self._queries.run(self._load)).precision
 
     async def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One L2-normalised row per text, in input order."""
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         if not texts:
             return vectors
-        engine = await self._in(self._documents, self._load)
-        ids = await self._in(self._documents, lambda: engine.encode(texts))
-        batches = _batches([len(each) for each in ids])
+        engine = await self._documents.run(self._load)
+        ids = await self._documents.run(lambda: engine.encode(texts))
 
-        async def embed() -> None:
-            for rows in batches:  # whoever is free takes the next
-                batch = [ids[row] for row in rows]
-                work = partial(engine.runner.embed, batch)
-                vectors[rows] = await self._in(self._documents, work)
+        def embed(rows: list[int]) -> None:
+            vectors[rows] = engine.runner.embed([ids[row] for row in rows])
 
-        await asyncio.gather(*(embed() for _ in range(self._at_once)))
+        await self._documents.each(embed, _batches([len(each) for each in ids]))
         return vectors
 
     async def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -137,17 +126,13 @@ class MinilmEmbedder:
             engine = self._load()
             return engine.runner.embed(engine.encode([text]))[0]
 
-        return await self._in(self._queries, embed)
+        return await self._queries.run(embed)
 
     async def close(self) -> None:
         """Finish the batches in flight and free the model."""
-        for pool in (self._documents, self._queries):
-            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+        for cores in (self._documents, self._queries):
+            await cores.close()
         self._engine = None
-
-    @staticmethod
-    async def _in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def _load(self) -> _Engine:
         with self._loading:
@@ -171,11 +156,6 @@ class MinilmEmbedder:
             return len(tokenizer.encode(_encodable(text), add_special_tokens=False).ids)
 
         return _Engine(tokenizer, runner, precision, WordPieceCounter(count))
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _encodable(text: str) -> str:

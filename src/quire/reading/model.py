@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from quire.embedding.cores import Cores
 from quire.embedding.graph import open_session
 from quire.reading.encoding import Encoder, Window
 from quire.reading.port import Readable, Reading
 
 FOLDER: Final = Path(__file__).parent / "weights"
-BATCH_TOKENS: Final = 4096
-"""Padded tokens of one batch; the passages of an answer fit."""
+BATCH_TOKENS: Final = 256
+"""Padded tokens of one batch: few enough to stay in a core's cache, and hardly any padding."""
 REMEMBERED: Final = 512
 _UNREAD: Final = -30.0
 
@@ -38,27 +37,22 @@ class ReaderModel:
 
     Args:
         folder: Where `reader.onnx` and `tokenizer.json` are.
-        threads: Cores that one batch may use; all of them by default.
+        threads: Batches that are read at a time, each on one core; one a core by default.
 
     Nothing is loaded before the first call; a missing or broken file is a `ModelFilesError`.
     """
 
     def __init__(self, folder: Path = FOLDER, *, threads: int | None = None) -> None:
         self._folder = folder
-        self._threads = threads
         self._engine: _Engine | None = None
         self._loading = threading.Lock()
-        self._pool = ThreadPoolExecutor(2, thread_name_prefix="reader")
+        self._cores = Cores("reader", threads)
         self._read: OrderedDict[tuple[str, Readable], Reading] = OrderedDict()
 
     async def read(self, question: str, texts: Sequence[Readable]) -> list[Reading]:
         """One reading per text, in input order."""
         new = list(dict.fromkeys(t for t in texts if (question, t) not in self._read))
-        if new:
-            loop = asyncio.get_running_loop()
-            readings = await loop.run_in_executor(self._pool, self._forward, question, new)
-        else:
-            readings = []
+        readings = await self._forward(question, new) if new else []
         fresh = dict(zip(new, readings, strict=True))
         found = [fresh[t] if t in fresh else self._read[question, t] for t in texts]
         for text, reading in zip(texts, found, strict=True):
@@ -70,7 +64,7 @@ class ReaderModel:
 
     async def close(self) -> None:
         """Finish what is being read and free the model."""
-        await asyncio.to_thread(self._pool.shutdown, cancel_futures=True)
+        await self._cores.close()
         self._engine = None
         self._read.clear()
 
@@ -80,28 +74,43 @@ class ReaderModel:
                 self._engine = _Engine(
                     session=open_session(
                         self._folder / "reader.onnx",
-                        self._threads,
+                        threads=1,
                         remedy="install Quire again, or set QUIRE_READER=off",
                     ),
                     encoder=Encoder(self._folder / "tokenizer.json"),
                 )
             return self._engine
 
-    def _forward(self, question: str, texts: Sequence[Readable]) -> list[Reading]:
-        engine = self._load()
-        asked = engine.encoder.question(question)
-        windows: list[Window] = []
-        readings: list[Reading] = []
-        for number, text in enumerate(texts):
-            rows, offsets = engine.encoder.windows(asked, number, text)
-            windows += rows
-            tokens = np.full((len(offsets), 3), _UNREAD, np.float32)
-            readings.append(Reading(offsets, tokens, _UNREAD, _UNREAD))
-        for batch in batches(windows):
+    async def _forward(self, question: str, texts: Sequence[Readable]) -> list[Reading]:
+        engine = await self._cores.run(self._load)
+        windows, readings = await self._cores.run(
+            lambda: _laid_out(engine.encoder, question, texts)
+        )
+        entering = threading.Lock()
+
+        def read(batch: list[Window]) -> None:
             token, whole = engine.session.run(["token_logits", "passage_logits"], padded(batch))
-            for row, window in enumerate(batch):
-                _enter(readings, window, token[row], whole[row])
+            with entering:
+                for row, window in enumerate(batch):
+                    _enter(readings, window, token[row], whole[row])
+
+        await self._cores.each(read, batches(windows))
         return readings
+
+
+def _laid_out(
+    encoder: Encoder, question: str, texts: Sequence[Readable]
+) -> tuple[list[Window], list[Reading]]:
+    """What is to be read of each text, and room for what will be said of it."""
+    asked = encoder.question(question)
+    windows: list[Window] = []
+    readings: list[Reading] = []
+    for number, text in enumerate(texts):
+        rows, offsets = encoder.windows(asked, number, text)
+        windows += rows
+        tokens = np.full((len(offsets), 3), _UNREAD, np.float32)
+        readings.append(Reading(offsets, tokens, _UNREAD, _UNREAD))
+    return windows, readings
 
 
 def _enter(readings: list[Reading], window: Window, token: Any, whole: Any) -> None:
