@@ -73,6 +73,7 @@ class Report:
     chunks_deleted: int = 0
     embedded: int = 0
     tokens: int = 0
+    """Of what was embedded: the cost."""
     errors: list[FileError] = field(default_factory=list[FileError])
     refused: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Files that were not opened for safety (links out of the book, …), with the reason."""

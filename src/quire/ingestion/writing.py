@@ -114,7 +114,7 @@ class Writer:
             report.chunks_created += revision.added
             report.chunks_updated += written - revision.added
             report.embedded += len(revision.embed)
-            report.tokens += sum(chunk.token_count for chunk in revision.chunks)
+            report.tokens += sum(revision.chunks[i].token_count for i in revision.embed)
         self._meter.done(
             files=len(batch),
             size=batch.failed_bytes + sum(draft.task.file.size for draft in batch.drafts),

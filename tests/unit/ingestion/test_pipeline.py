@@ -118,6 +118,7 @@ async def test_editing_one_paragraph_embeds_only_the_touched_chunks(shop: Worksh
     after = await shop.chunks()
     [new] = set(after) - set(before)
     [old] = set(before) - set(after)
+    assert report.tokens == after[new].token_count
     assert after[new].version == before[old].version + 1
     assert after[new].created_at == before[old].created_at
     untouched = [key for key, chunk in before.items() if chunk.source_file != "guide/page-02.md"]
@@ -132,7 +133,7 @@ async def test_moving_a_page_embeds_nothing(shop: Workshop):
     guide(shop, 1).rename(shop.root / "guide" / "elsewhere.md")
     report = await shop.ingester.run(shop.book)
     assert shop.embedder.documents == []
-    assert report.embedded == 0
+    assert (report.embedded, report.tokens) == (0, 0)
     after = await shop.chunks()
     assert len(after) == len(before)
     moved = [chunk for chunk in after.values() if chunk.source_file == "guide/elsewhere.md"]
