@@ -9,7 +9,6 @@ import torch
 from encode import MAX_SENTENCES, NO_SENTENCE, question_ids
 from model import embed_all
 from train import (
-    ADVERSARIAL,
     DEVICE,
     NEGATIVE,
     POSITIVE,
@@ -20,8 +19,8 @@ from train import (
     outputs,
 )
 
-NEAR = (1, 4, 8)  # which of the near passages are read
-WIDE = 2 + len(NEAR)
+NEAR, AMONG = 3, 12  # near passages that are read, drawn from so many
+WIDE = 2 + NEAR
 
 
 def shown(contexts) -> np.ndarray:
@@ -53,16 +52,17 @@ class Made:
         for a in range(0, len(own), 8192):
             sims = v[a : a + 8192] @ vectors.T
             sims.scatter_(1, own[a : a + 8192, None], -1)
-            closest.append(sims.topk(max(NEAR) + 1, 1).indices.cpu().numpy())
-        self.near = np.concatenate(closest)[:, list(NEAR)]
+            closest.append(sims.topk(AMONG, 1).indices.cpu().numpy())
+        rank = np.random.default_rng(5).random((len(self.rows), AMONG)).argsort(1)[:, :NEAR]
+        self.near = np.take_along_axis(np.concatenate(closest), rank, 1)
         self.sentence = np.array([r[1] for r in self.rows])
         self.bits = np.array([1 << r[1] for r in self.rows], np.uint64).view(np.int64)
         self.own = own.cpu().numpy()
         self.several = np.array([int(both[r[0]]).bit_count() > 2 for r in self.rows])
         self.kind = np.full((len(self.rows), WIDE), UNLABELLED)
 
-    def batches(self, rng, lengths_c, side: int, tokens: int, only=None):
-        """An epoch of groups: own passage, near ones, own passage without the sentence (where others are left)."""
+    def batches(self, rng, lengths_c, side: int, tokens: int, only=None, cuts: float = 0.0):
+        """An epoch of groups: own passage, near ones, in so many own passage without the sentence (where others are left)."""
         pick = rng.permutation(len(self.rows) if only is None else only)
         n = len(pick)
         own = self.own[pick, None]
@@ -78,7 +78,8 @@ class Made:
             "weak": np.zeros(n * WIDE),
             "plain": rng.random(n * WIDE) < 0.25,
         }
-        use = (self.several[pick, None] | ~last).reshape(-1)
+        cut = self.several[pick] & (rng.random(n) < cuts)
+        use = (cut[:, None] | ~last).reshape(-1)
         items = {k: v.reshape(-1)[use].astype(np.int64) for k, v in items.items()}
         length = self.lengths[side][items["q"] - self.first] + lengths_c[items["c"]] + 3
         return in_batches(items, length, tokens)
@@ -98,7 +99,8 @@ def place_of_target(o: dict, items: dict) -> torch.Tensor:
 
 
 def labelled_by(place, answerable, items: dict, within: int) -> torch.Tensor:
-    """Kinds of the items: labelled where the sentence stands high enough; passages that may answer too stay without a label."""
+    """Kinds of the items: labelled where the sentence stands high enough; passages that may answer too and passages without the
+    sentence stay without a label: what the teacher says of them is all that is known."""
     g = items["g"] - items["g"].min()
     first, cut = items["bits"] != 0, items["drop"] >= 0
     agreed = (place <= within)[g]
@@ -106,7 +108,6 @@ def labelled_by(place, answerable, items: dict, within: int) -> torch.Tensor:
     kind = torch.full_like(items["type"], UNLABELLED)
     kind[agreed & first] = POSITIVE
     kind[agreed & ~first & ~cut & (answerable < own - 1)] = NEGATIVE
-    kind[agreed & cut & (answerable < own)] = ADVERSARIAL
     return kind
 
 
@@ -124,8 +125,7 @@ def judge(made: Made, reader, store, lengths_c, tokens: int) -> np.ndarray:
         column = at - np.maximum.accumulate(np.where(start, at, 0))
         made.kind[batch["q"] - made.first, column] = kind.cpu().numpy()
     good = np.nonzero(made.kind[:, 0] == POSITIVE)[0]
-    cut = int((made.kind == ADVERSARIAL).sum())
-    log(f"{len(good)} of {len(made.rows)} made questions agree with the first reader; {cut} cuts")
+    log(f"{len(good)} of {len(made.rows)} made questions agree with the first reader")
     return good
 
 

@@ -29,6 +29,7 @@ T0 = time.time()
 ORDER = re.compile(r"^\W*(?:\d+\.\s*)?(?:add|allow|build|call|change|check|choose|click|connect|copy|create|define|disable|do|enable|"
                    r"ensure|get|give|install|keep|let|list|load|make|open|pass|place|print|put|read|remove|replace|return|run|save|"
                    r"select|send|set|show|specify|start|stop|test|turn|type|update|use|wrap|write)s?\b|\byou (?:can|may|should|must)\b", re.I)  # fmt: skip
+ITEM = re.compile(r"\s*(?:\||[-*+•]\s|\d{1,2}[.)]\s)(?![-:| ]+$)")  # a table's row, an item of a list, a step
 REASON = re.compile(
     r"\bbecause\b|\bso that\b|\botherwise\b|\bthis (?:means|avoids|prevents)\b", re.I
 )
@@ -88,9 +89,11 @@ def hidden(model, ids, cache=None):
     cos, sin = angles(model, torch.arange(ids.shape[1], device=ids.device)[None])
     for i, layer in enumerate(model.layers):
 
-        def attend(q, k, v, i=i):
+        def attend(q, k, v, i=i, layer=layer):
             if cache is not None:
-                cache[i][0][:, :, : k.shape[2]], cache[i][1][:, :, : v.shape[2]] = k, v
+                each = layer.heads // layer.shared  # heads that share a key
+                cache[i][0][:, :, : k.shape[2]] = k[:, ::each]
+                cache[i][1][:, :, : v.shape[2]] = v[:, ::each]
             return F.scaled_dot_product_attention(q, k, v, is_causal=True)
 
         x = block(layer, x, cos, sin, attend)
@@ -145,10 +148,11 @@ def ask(model, rows: list[list[int]], heat: float = 0.8, among: int = 40) -> lis
     ids = filled(rows, QUESTION)
     n, width = ids.shape
     length = torch.tensor([len(r) for r in rows], device=DEVICE)
-    heads, size = model.layers[0].heads, model.layers[0].size
+    shared, size = model.layers[0].shared, model.layers[0].size
+    each = model.layers[0].heads // shared
     kind = model.words.weight.dtype
     cache = [
-        [torch.zeros(n, heads, width, size, device=DEVICE, dtype=kind) for _ in "kv"]
+        [torch.zeros(n, shared, width, size, device=DEVICE, dtype=kind) for _ in "kv"]
         for _ in model.layers
     ]
     x = hidden(model, ids[:, : width - QUESTION], cache)[torch.arange(n, device=DEVICE), length - 1]
@@ -165,12 +169,15 @@ def ask(model, rows: list[list[int]], heat: float = 0.8, among: int = 40) -> lis
             break
         x = model.words(token)[:, None]
         cos, sin = angles(model, at[:, None])
-        sees = (columns[None] <= at[:, None])[:, None, None]
+        hides = (columns[None] > at[:, None])[:, None, None]
         for i, layer in enumerate(model.layers):
 
             def attend(q, k, v, i=i):
-                cache[i][0][every, :, at], cache[i][1][every, :, at] = k[:, :, 0], v[:, :, 0]
-                return F.scaled_dot_product_attention(q, *cache[i], attn_mask=sees)
+                keys, values = cache[i]
+                keys[every, :, at], values[every, :, at] = k[:, ::each, 0], v[:, ::each, 0]
+                x = q.reshape(n, shared, each, size) @ keys.transpose(2, 3) * size**-0.5
+                x = torch.softmax(x.masked_fill(hides, -1e4), -1, dtype=torch.float32)
+                return (x.to(values.dtype) @ values).reshape(n, shared * each, 1, size)
 
             x = block(layer, x, cos, sin, attend)
         x = model.norm(x)[:, 0]
@@ -190,10 +197,39 @@ def opening(sentence: str, rng: random.Random) -> str:
     return rng.choice(["", "", "", "What", "How", "Which", "What happens", "Can", "When", "Is", "What does"]) if rng.random() < 0.4 else ""  # fmt: skip
 
 
+STOP = frozenset(
+    "what which when where how why who is are was were do does did can could should would will to the a an of in on for with i "
+    "you my your it this that be by from and or not if happens happen use used using many much there their its has have get".split()
+)
+
+
+def leaning(q: str, passage: list[str], rng: random.Random) -> str:
+    """The question as a follow-up that was made to stand alone: what it is about in brackets, or "And" before it."""
+    words = re.findall(r"[\w`./-]+", q.rstrip("?. "))
+    about = {w.lower() for w in re.findall(r"[\w`./-]+", passage[0])}
+    runs, run = [], []
+    for w in [*words[1:], "the"]:
+        if w.lower() in STOP:
+            runs += [run] if run else []
+            run = []
+        else:
+            run.append(w)
+    runs = [r[-3:] for r in runs if len(" ".join(r)) > 3]
+    if rng.random() < 0.3 or not runs or len(words) < 5:
+        return f"And {q[0].lower()}{q[1:]}" if q[1:2].islower() else q
+    topic = " ".join(max(runs, key=lambda r: (len(about & {w.lower() for w in r}), rng.random())))
+    if topic not in q:
+        return q
+    rest = re.sub(r"\b(?:the|an?) (it|them)\b", r"\1", q.replace(topic, "them" if topic.endswith("s") else "it", 1))
+    return f"{rng.choice(['', '', 'And '])}{rest.rstrip('?. ')} ({topic})?"
+
+
 def chosen(
-    data: dict, seed: int, per_docs: int = 5, per_other: int = 2
-) -> list[tuple[int, int, str]]:
-    """(passage, sentence, opening) in random order: documentation first in number, then the other passages."""
+    data: dict, seed: int, per_docs: int = 7, per_other: int = 2
+):
+    """(passage, sentence, opening, the sentence's characters) in random order: documentation first in number, then the other passages.
+
+    Rows of tables and items of lists are asked for more often than their number."""
     rng = random.Random(seed)
     docs = {r["p"] for r in data["rows"] if r["src"].startswith("docs")}
     apart = {r["p"] for r in data["rows"] if r["src"] in ("quac", "doqa", "qamr")}
@@ -202,12 +238,16 @@ def chosen(
         if p in apart:
             continue
         good = [
-            (k, text[a:b])
+            (k, text[a:b], (a, b))
             for k, (a, b) in enumerate(sentences(text)[:MAX_SENTENCES])
             if 5 <= len(text[a:b].split()) <= 60 and not text[a:b].rstrip().endswith(("?", ":"))
         ]
-        n = per_docs if p in docs else per_other if rng.random() < 0.45 else 0
-        out += [(p, k, opening(s, rng)) for k, s in rng.sample(good, min(n, len(good)))]
+        n = per_docs if p in docs else per_other if rng.random() < 0.7 else 0
+        pick = rng.sample(good, min(n, len(good)))
+        if p in docs:
+            items = [x for x in good if ITEM.match(x[1]) and x not in pick]
+            pick += rng.sample(items, min(3, len(items)))
+        out += [(p, k, opening(s, rng), span) for k, s, span in pick]
     rng.shuffle(out)
     return out
 
@@ -219,6 +259,7 @@ def main() -> None:
     ap.add_argument("--out", type=Path, required=True)
     ap.add_argument("--learn", type=float, default=70, help="seconds")
     ap.add_argument("--ask", type=float, default=120, help="seconds")
+    ap.add_argument("--leaning", type=float, default=0.1, help="share made to look like follow-ups")
     ap.add_argument("--layers", type=int, default=30, help="fewer for a trial run")
     ap.add_argument("--batch", type=int, default=256)
     ap.add_argument("--seed", type=int, default=1)
@@ -253,12 +294,11 @@ def main() -> None:
     if DEVICE == "cuda":
         model = model.bfloat16()
         model.turn = 100000.0 ** (-torch.arange(32, device=DEVICE) / 32)
-    begin, made, size = time.time(), [], 4 * args.batch
+    begin, made, size = time.time(), [], 8 * args.batch
     for a in range(0, len(places), 8 * size):  # in pieces of eight batches, each sorted by length
         part = places[a : a + 8 * size]
-        spans = [sentences(passages[p][1])[k] for p, k, _ in part]
-        starts = [e.ids for e in tok.encode_batch([o for *_, o in part], add_special_tokens=False)]
-        shown = prompts(tok, [(*passages[p], *s) for (p, _, _), s in zip(part, spans, strict=True)])
+        starts = [e.ids for e in tok.encode_batch([o for *_, o, _ in part], add_special_tokens=False)]
+        shown = prompts(tok, [(*passages[p], *span) for p, _, _, span in part])
         rows = [[*x, *o] for x, o in zip(shown, starts, strict=True)]
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
         for b in range(0, len(order), size):
@@ -266,6 +306,8 @@ def main() -> None:
             for i, new in zip(pick, ask(model, [rows[i] for i in pick]), strict=True):
                 text = tok.decode([*starts[i], *new]).strip()
                 if len(text.split()) >= 3:
+                    if rng.random() < args.leaning:
+                        text = leaning(text, passages[part[i][0]], rng)
                     made.append([part[i][0], part[i][1], text])
             if time.time() - begin > args.ask:
                 break
