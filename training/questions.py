@@ -29,7 +29,9 @@ T0 = time.time()
 ORDER = re.compile(r"^\W*(?:\d+\.\s*)?(?:add|allow|build|call|change|check|choose|click|connect|copy|create|define|disable|do|enable|"
                    r"ensure|get|give|install|keep|let|list|load|make|open|pass|place|print|put|read|remove|replace|return|run|save|"
                    r"select|send|set|show|specify|start|stop|test|turn|type|update|use|wrap|write)s?\b|\byou (?:can|may|should|must)\b", re.I)  # fmt: skip
-ITEM = re.compile(r"\s*(?:\||[-*+•]\s|\d{1,2}[.)]\s)(?![-:| ]+$)")  # a table's row, an item of a list, a step
+ITEM = re.compile(
+    r"\s*(?:\||[-*+•]\s|\d{1,2}[.)]\s)(?![-:| ]+$)"
+)  # a table's row, an item of a list, a step
 REASON = re.compile(
     r"\bbecause\b|\bso that\b|\botherwise\b|\bthis (?:means|avoids|prevents)\b", re.I
 )
@@ -220,13 +222,15 @@ def leaning(q: str, passage: list[str], rng: random.Random) -> str:
     topic = " ".join(max(runs, key=lambda r: (len(about & {w.lower() for w in r}), rng.random())))
     if topic not in q:
         return q
-    rest = re.sub(r"\b(?:the|an?) (it|them)\b", r"\1", q.replace(topic, "them" if topic.endswith("s") else "it", 1))
+    rest = re.sub(
+        r"\b(?:the|an?) (it|them)\b",
+        r"\1",
+        q.replace(topic, "them" if topic.endswith("s") else "it", 1),
+    )
     return f"{rng.choice(['', '', 'And '])}{rest.rstrip('?. ')} ({topic})?"
 
 
-def chosen(
-    data: dict, seed: int, per_docs: int = 7, per_other: int = 2
-):
+def chosen(data: dict, seed: int, per_docs: int = 7, per_other: int = 2):
     """(passage, sentence, opening, the sentence's characters) in random order: documentation first in number, then the other passages.
 
     Rows of tables and items of lists are asked for more often than their number."""
@@ -297,7 +301,9 @@ def main() -> None:
     begin, made, size = time.time(), [], 8 * args.batch
     for a in range(0, len(places), 8 * size):  # in pieces of eight batches, each sorted by length
         part = places[a : a + 8 * size]
-        starts = [e.ids for e in tok.encode_batch([o for *_, o, _ in part], add_special_tokens=False)]
+        starts = [
+            e.ids for e in tok.encode_batch([o for *_, o, _ in part], add_special_tokens=False)
+        ]
         shown = prompts(tok, [(*passages[p], *span) for p, _, _, span in part])
         rows = [[*x, *o] for x, o in zip(shown, starts, strict=True)]
         order = sorted(range(len(rows)), key=lambda i: len(rows[i]))

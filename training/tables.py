@@ -5,6 +5,7 @@
 Markdown, list, grid and simple tables, and definition lists of at least three terms written as tables, all as Markdown: training text
 had none, a book has many. A row is the evidence; what is asked for is a cell by the row's first one, or the first one by a cell."""
 
+import itertools
 import json
 import lzma
 import random
@@ -57,7 +58,7 @@ def ruled(lines: list[str], at: int):
     rule = lines[at].rstrip()
     if "+" in rule:
         cuts = [i for i, c in enumerate(rule) if c == "+"]
-        spans = list(zip(cuts[:-1], cuts[1:], strict=True))
+        spans = list(itertools.pairwise(cuts))
         rows, end, row = [], at + 1, None
         while end < len(lines) and lines[end].lstrip()[:1] in ("|", "+"):
             if lines[end].lstrip()[0] == "+":
