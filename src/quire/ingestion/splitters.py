@@ -16,6 +16,7 @@ import pickle
 import signal
 import struct
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -113,8 +114,9 @@ class Splitters:
             )
         request = _Request(book, source_file, data, max_tokens, identity.only(source_file))
         try:
-            async with asyncio.timeout(self._seconds):
-                return await self._ask(request, count_tokens)
+            return await self._ask(request, count_tokens)
+        except PageRejected:
+            raise  # the process waits for the next page
         except TimeoutError:
             reason = f"splitting it took longer than {self._seconds:.0f} s; divide it"
         except (EOFError, OSError):
@@ -132,8 +134,13 @@ class Splitters:
         await _send(child, request)
         chunks: list[Chunk] = []
         embedded: list[str] = []
+        left = self._seconds
         while True:
-            match await _receive(child):
+            began = time.monotonic()
+            async with asyncio.timeout(left):
+                reply = await _receive(child)
+            left -= time.monotonic() - began  # counting may wait until the model is loaded
+            match reply:
                 case _Count(text):
                     await _send(child, await asyncio.to_thread(count_tokens, text))
                 case _Part() as part:

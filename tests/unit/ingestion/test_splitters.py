@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -64,25 +65,41 @@ async def test_a_large_page_gives_the_chunks_that_it_gives_here() -> None:
 async def test_what_is_skipped_or_rejected_is_so_there_too() -> None:
     async with Splitters() as splitters:
         assert await split(splitters, "---\ndraft: true\n---\n" + LARGE) is None
+        process = children()
         with pytest.raises(PageRejected) as rejected:
             await split(splitters, "---\ntitle: [\n---\n" + LARGE)
         assert (rejected.value.source_file, rejected.value.line) == ("a.md", 3)
-        assert await split(splitters, LARGE), "the process goes on"
+        assert await split(splitters, LARGE)
+        assert children() == process, "the same goes on"
 
 
 async def test_a_page_that_takes_too_long_is_given_up() -> None:
-    release = threading.Event()
-
-    def stuck(_: str) -> int:
-        release.wait(30)
-        return 1
-
     async with Splitters(seconds=3) as splitters:
-        first = await split(splitters, LARGE)
+        before = set(children())
+
+        def stop(_: str) -> int:
+            for child in set(children()) - before:
+                os.kill(child, signal.SIGSTOP)
+            return 1
+
         with pytest.raises(PageRejected, match="longer than 3 s"):
-            await split(splitters, LARGE, count_tokens=stuck)
-        release.set()
-        assert timeless(await split(splitters, LARGE)) == timeless(first)
+            await split(splitters, LARGE, count_tokens=stop)
+        assert not set(children()) - before
+        assert await split(splitters, LARGE)
+
+
+async def test_waiting_for_the_model_is_not_the_pages_fault() -> None:
+    waited: list[str] = []
+
+    def slow(text: str) -> int:
+        if not waited:
+            waited.append(text)
+            time.sleep(3)
+        return estimate(text)
+
+    async with Splitters(seconds=2) as splitters:
+        assert await split(splitters, LARGE, count_tokens=slow)
+    assert waited
 
 
 async def test_a_page_that_ends_the_process_is_rejected_alone() -> None:
