@@ -88,7 +88,7 @@ async def open_service(
     """The application over these books, with a client that speaks to it without a socket."""
     index = MemoryIndex()
 
-    async def open_index(_: Settings) -> MemoryIndex:
+    async def open_index(_: Settings, *, serving: bool) -> MemoryIndex:
         return index
 
     monkeypatch.setattr(opening, "open_index", open_index)

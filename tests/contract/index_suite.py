@@ -135,6 +135,9 @@ def opener(kind: str, folder: Path) -> Opener:
     async def edge() -> Index:
         return await EdgeIndex.open(folder / "index")
 
+    async def apart() -> Index:
+        return await EdgeIndex.open(folder / "index", apart=True)
+
     async def server() -> Index:
         from qdrant_client import AsyncQdrantClient
 
@@ -145,4 +148,4 @@ def opener(kind: str, folder: Path) -> Opener:
         name = "quire-test-" + uuid.uuid5(NAMESPACE, str(folder)).hex[:12]
         return ServerIndex.open(SERVER, name)
 
-    return {"memory": memory, "edge": edge, "server": server}[kind]
+    return {"memory": memory, "edge": edge, "apart": apart, "server": server}[kind]

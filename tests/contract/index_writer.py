@@ -10,8 +10,8 @@ from quire.index.edge import EdgeIndex
 from tests.contract.index_suite import EMBEDDER, make_point
 
 
-async def write(root: Path, first: int) -> None:
-    index = await EdgeIndex.open(root)
+async def write(root: Path, first: int, *, apart: bool) -> None:
+    index = await EdgeIndex.open(root, apart=apart)
     await index.prepare(EMBEDDER)
     print("open", flush=True)  # noqa: T201
     for start in range(first, first + 100_000, 5):
@@ -21,4 +21,4 @@ async def write(root: Path, first: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(write(Path(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(write(Path(sys.argv[1]), int(sys.argv[2]), apart=sys.argv[3] == "apart"))

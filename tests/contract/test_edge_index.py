@@ -34,10 +34,11 @@ def generations(root: Path) -> list[str]:
     return sorted(path.name for path in root.glob("quire@*"))
 
 
-def start_writer(root: Path, first: int = 0) -> subprocess.Popen[str]:
+def start_writer(root: Path, first: int = 0, *, apart: bool = False) -> subprocess.Popen[str]:
+    place = "apart" if apart else "here"
     paths = [str(REPOSITORY / "src"), str(REPOSITORY)]
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.contract.index_writer", str(root), str(first)],
+        [sys.executable, "-m", "tests.contract.index_writer", str(root), str(first), place],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
@@ -59,12 +60,15 @@ def kill_after(writer: subprocess.Popen[str], seconds: float) -> int:
 
 
 @pytest.mark.slow
-async def test_what_was_committed_survives_kill_9(root: Path) -> None:
+@pytest.mark.parametrize("apart", [False, True])
+async def test_what_was_committed_survives_kill_9(root: Path, apart: bool) -> None:
     seeded = random.Random(7)
     committed = 0
     for _ in range(3):
-        committed = kill_after(start_writer(root, committed), seeded.uniform(0.05, 0.6))
-        index = await EdgeIndex.open(root)
+        committed = kill_after(
+            start_writer(root, committed, apart=apart), seeded.uniform(0.05, 0.6)
+        )
+        index = await EdgeIndex.open(root, apart=apart)
         ids = [chunk_id("robots", number) for number in range(committed)]
         found = await index.fetch("robots", ids)
         assert [chunk.id for chunk in found] == ids

@@ -35,7 +35,7 @@ from tests.contract.index_suite import (
     vector,
 )
 
-KINDS = ("memory", "edge", "server")
+KINDS = ("memory", "edge", "apart", "server")
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Payload indexes have no effect"),
     pytest.mark.filterwarnings("ignore:Local mode performs exact"),
@@ -582,7 +582,7 @@ async def test_concurrent_writers_and_readers_lose_nothing(index: Index) -> None
     assert numbers(await everything(index, "robots")) == set(range(80))
 
 
-@pytest.mark.parametrize("kind", ["edge", "server"] if SERVER else ["edge"])
+@pytest.mark.parametrize("kind", ["edge", "apart", "server"] if SERVER else ["edge", "apart"])
 async def test_an_index_opened_again_has_everything(kind: str, folder: Path) -> None:
     open_index = opener(kind, folder)
     index = await open_index()

@@ -63,7 +63,7 @@ def main(port: int, *books: str) -> None:
     if not os.environ.get("FAULTS_REAL_INDEX"):
         index = MemoryIndex()
 
-        async def open_index(_: Settings) -> MemoryIndex:
+        async def open_index(_: Settings, *, serving: bool) -> MemoryIndex:
             return index
 
         opening.open_index = open_index

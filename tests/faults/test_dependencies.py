@@ -94,7 +94,7 @@ async def application(
     if not index:
         memory = MemoryIndex()
 
-        async def open_index(_: Settings) -> MemoryIndex:
+        async def open_index(_: Settings, *, serving: bool) -> MemoryIndex:
             return memory
 
         monkeypatch.setattr(opening, "open_index", open_index)

@@ -46,7 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        async with Library.open(settings) as library:
+        async with Library.open(settings, serving=True) as library:
             await library.warm()
             async with serving(app, library):
                 yield

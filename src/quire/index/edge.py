@@ -33,6 +33,7 @@ from quire.errors import (
     InvalidRequest,
     StoreLocked,
 )
+from quire.index.apart import Apart, wait_for_the_last
 from quire.index.finds import C, Choose, Question, choose_from
 from quire.index.gate import WriteGate
 from quire.index.generations import Generations
@@ -43,8 +44,11 @@ from quire.models import Chunk, Filters
 if TYPE_CHECKING:
     from quire.index.generation import Generation
     from quire.index.shard import Shard
+    from quire.index.store import Stores
 
 T = TypeVar("T")
+LAST_CALL_S = 10.0
+"""How long the engine may go on with the call of a process that was killed."""
 _log = logging.getLogger(__name__)
 
 
@@ -60,6 +64,7 @@ class EdgeIndex:
         root: Path,
         generations: Generations,
         *,
+        stores: Stores,
         lock: BaseFileLock,
         threads: ThreadPoolExecutor,
         gate: WriteGate,
@@ -67,6 +72,7 @@ class EdgeIndex:
         """Used by `open` and `begin_rebuild`; the lock on the root is already held."""
         self._root = root
         self._generations = generations
+        self._stores = stores
         self._lock = lock
         self._threads = threads
         self._gate = gate
@@ -79,19 +85,21 @@ class EdgeIndex:
         """The table being read: one at a time, so that searches have threads."""
 
     @classmethod
-    async def open(cls, root: Path, collection: str = "quire") -> Self:
-        """Take the folder for this process; raises `StoreLocked` if another has it."""
+    async def open(cls, root: Path, collection: str = "quire", *, apart: bool = False) -> Self:
+        """Take the folder for this process; raises `StoreLocked` if another has it.
+
+        `apart` runs the engine in a process of its own: for whoever serves meanwhile.
+        """
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", collection):
             raise ConfigurationError(
                 f"QDRANT_COLLECTION_NAME={collection!r}: use letters, digits, '-' and '_'"
             )
-        from quire.index.memory import Memory
-
         lock = await asyncio.to_thread(lock_folder, root)
         threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="quire-index")
         gate = WriteGate(root)
-        generations = Generations(root, collection, Memory(), gate)
-        index = cls(root, generations, lock=lock, threads=threads, gate=gate)
+        stores = await asyncio.to_thread(_stores, root, apart=apart)
+        generations = Generations(root, collection, stores=stores, gate=gate)
+        index = cls(root, generations, stores=stores, lock=lock, threads=threads, gate=gate)
         try:
             if (found := await index._blocking(generations.load)) is not None:
                 index._generation, index._schema = found
@@ -272,6 +280,7 @@ class EdgeIndex:
         rebuilt = EdgeIndex(
             self._root,
             self._generations,
+            stores=self._stores,
             lock=self._lock,
             threads=self._threads,
             gate=self._gate,
@@ -311,6 +320,7 @@ class EdgeIndex:
                 if generation is not None:
                     await asyncio.to_thread(self._written, generation.close)
             finally:
+                await asyncio.to_thread(self._stores.close)
                 self._lock.release()
 
     # inside
@@ -388,6 +398,14 @@ class EdgeIndex:
             return work(*args)
 
 
+def _stores(root: Path, *, apart: bool) -> Stores:
+    if apart:
+        return Apart(root)
+    from quire.index.engine import Here
+
+    return Here()
+
+
 def lock_folder(root: Path) -> BaseFileLock:
     """Take the folder for this process; raises `StoreLocked` if another has it."""
     root.mkdir(parents=True, exist_ok=True)
@@ -399,6 +417,12 @@ def lock_folder(root: Path) -> BaseFileLock:
             f"another process has the index at {root} open; stop it, or set QDRANT_URL and "
             "DATABASE_URL, which let many processes share one index"
         ) from error
+    if not wait_for_the_last(root, LAST_CALL_S):
+        lock.release()
+        raise StoreLocked(
+            f"a process that was ended left its index's process at work in {root}; "
+            "try again, or end that one too"
+        )
     return lock
 
 

@@ -18,11 +18,13 @@ from typing import Final
 from urllib.parse import unquote
 
 from quire.errors import InvalidRequest
-from quire.index.disk import READY, remove_shard
+from quire.index.disk import READY, check_room, remove_shard
 from quire.index.gate import WriteGate
 from quire.index.memory import Memory
+from quire.index.payload import FILTERED
 from quire.index.port import EmbedderInfo
 from quire.index.shard import Shard
+from quire.index.store import Stores
 
 LONGEST_NAME: Final = 200
 
@@ -35,14 +37,24 @@ class Generation:
     """
 
     def __init__(
-        self, folder: Path, embedder: EmbedderInfo, memory: Memory, gate: WriteGate
+        self,
+        folder: Path,
+        embedder: EmbedderInfo,
+        *,
+        stores: Stores,
+        memory: Memory,
+        gate: WriteGate,
     ) -> None:
         """Take the folder as it is; what a crash left half-made in it is removed."""
         self.folder = folder
         self.embedder = embedder
+        self._stores = stores
         self._memory = memory
         self._gate = gate
         self._lock = threading.RLock()
+        """Held while a shard is opened or removed, which may take long."""
+        self._counting = threading.Lock()
+        """Held for a moment, also by the event loop."""
         self._readers = 0
         self._retired = False
         self._open: dict[str, Shard] = {}
@@ -70,21 +82,26 @@ class Generation:
                 self._let_go(shard)
 
     def create(self, book_id: str) -> None:
-        """Make the book's shard if there is none."""
+        """Make the book's shard if there is none; there is one writer."""
         with self._lock:
             if book_id in self._folders:
                 return
-            shard = self.fresh(book_id)
-            shard.make_ready()
+        shard = self.fresh(book_id)
+        shard.make_ready()
+        with self._lock:
             self._open[book_id], self._folders[book_id] = shard, shard.folder
 
     def fresh(self, book_id: str) -> Shard:
         """An empty shard for the book; it is nobody's before it is ready."""
-        with self._lock:
-            name = folder_name(book_id)
-            last = max(map(_number, self.folder.glob(f"{name}.*")), default=0)
-            folder = self.folder / f"{name}.{last + 1}"
-            return Shard.create(folder, self.embedder.dimension, self._memory)
+        check_room(self.folder)
+        name = folder_name(book_id)
+        last = max(map(_number, self.folder.glob(f"{name}.*")), default=0)
+        folder = self.folder / f"{name}.{last + 1}"
+        store = self._stores.create(folder, self.embedder.dimension)
+        for field, kind in FILTERED.items():
+            store.index_field(field, kind)
+        store.flush()
+        return Shard(folder, store, self._memory)
 
     def replace(self, book_id: str, shard: Shard) -> None:
         """Let this shard be the book's; the other goes when the last read on it has ended."""
@@ -125,20 +142,24 @@ class Generation:
 
     def enter(self) -> None:
         """A read begins."""
-        with self._lock:
+        with self._counting:
             self._readers += 1
 
     def leave(self) -> None:
         """A read ended."""
-        with self._lock:
+        with self._counting:
             self._readers -= 1
-            self._remove_if_unused()
+            unused = self._retired and not self._readers
+        if unused:
+            self._remove()
 
     def retire(self) -> None:
-        """Remove the generation as soon as nobody reads it."""
-        with self._lock:
+        """Remove the generation as soon as nobody reads it; no other read begins."""
+        with self._counting:
             self._retired = True
-            self._remove_if_unused()
+            unused = not self._readers
+        if unused:
+            self._remove()
 
     def _find(self) -> Iterator[tuple[str, Path]]:
         """Each book with the newest of its shards; the others were on their way out."""
@@ -156,8 +177,9 @@ class Generation:
     def _opened(self, book_id: str) -> Shard | None:
         shard = self._open.get(book_id)
         if shard is None and book_id in self._folders:
+            folder = self._folders[book_id]
             with self._gate.write():  # loading replays the log
-                shard = Shard.load(self._folders[book_id], self._memory)
+                shard = Shard(folder, self._stores.load(folder), self._memory)
             self._open[book_id] = shard
         return shard
 
@@ -183,8 +205,8 @@ class Generation:
         for shard in shards:
             action(shard)
 
-    def _remove_if_unused(self) -> None:
-        if self._retired and not self._readers:
+    def _remove(self) -> None:
+        with self._lock:
             for shard in [*self._open.values(), *self._dropped]:
                 shard.destroy()
             self._open.clear()

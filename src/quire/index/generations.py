@@ -16,22 +16,23 @@ from quire.index.port import EmbedderInfo
 
 if TYPE_CHECKING:
     from quire.index.generation import Generation
-    from quire.index.memory import Memory
+    from quire.index.store import Stores
 
 
 class Generations:
     """Finds, makes and chooses generations; everything here blocks."""
 
-    def __init__(self, root: Path, collection: str, memory: Memory, gate: WriteGate) -> None:
+    def __init__(self, root: Path, collection: str, *, stores: Stores, gate: WriteGate) -> None:
+        from quire.index.memory import Memory
+
         self._root = root
         self._collection = collection
-        self.memory = memory
+        self._stores = stores
+        self.memory = Memory()
         self._gate = gate
 
     def load(self) -> tuple[Generation, int] | None:
         """The current generation with its schema, if there is one; others are removed."""
-        from quire.index.generation import Generation
-
         alias = self._read_alias()
         current = None if alias is None else int(alias["generation"])
         for number in self._numbers():
@@ -40,15 +41,11 @@ class Generations:
         if alias is None or current is None:
             return None
         embedder = EmbedderInfo(alias["embedder"]["name"], alias["embedder"]["dimension"])
-        generation = Generation(self._folder(current), embedder, self.memory, self._gate)
-        return generation, int(alias["schema"])
+        return self._generation(current, embedder), int(alias["schema"])
 
     def new(self, embedder: EmbedderInfo) -> Generation:
         """An empty one beside the others."""
-        from quire.index.generation import Generation
-
-        number = max(self._numbers(), default=0) + 1
-        return Generation(self._folder(number), embedder, self.memory, self._gate)
+        return self._generation(max(self._numbers(), default=0) + 1, embedder)
 
     def make_current(self, generation: Generation) -> None:
         """Replace the alias in one step that survives a power cut."""
@@ -65,6 +62,17 @@ class Generations:
             os.fsync(file.fileno())
         draft.replace(self._alias)
         sync_folder(self._root)
+
+    def _generation(self, number: int, embedder: EmbedderInfo) -> Generation:
+        from quire.index.generation import Generation
+
+        return Generation(
+            self._folder(number),
+            embedder,
+            stores=self._stores,
+            memory=self.memory,
+            gate=self._gate,
+        )
 
     @property
     def _alias(self) -> Path:

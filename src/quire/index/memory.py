@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import uuid
 from typing import Generic, TypeVar
 
 from quire.index.finds import Row
@@ -24,12 +23,12 @@ class VersionCache(Generic[V]):
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._entries: dict[tuple[int, uuid.UUID], tuple[int, V]] = {}
+        self._entries: dict[tuple[int, str], tuple[int, V]] = {}
         self._lock = threading.Lock()
 
-    def get(self, shard: int, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, V]:
+    def get(self, shard: int, versions: dict[str, int]) -> dict[str, V]:
         """Those of the points that are here in just this version."""
-        found: dict[uuid.UUID, V] = {}
+        found: dict[str, V] = {}
         with self._lock:
             for point_id, version in versions.items():
                 entry = self._entries.get((shard, point_id))
@@ -37,7 +36,7 @@ class VersionCache(Generic[V]):
                     found[point_id] = entry[1]
         return found
 
-    def put(self, shard: int, versions: dict[uuid.UUID, int], read: dict[uuid.UUID, V]) -> None:
+    def put(self, shard: int, versions: dict[str, int], read: dict[str, V]) -> None:
         """Keep these; the oldest entries make room."""
         with self._lock:
             for point_id, value in read.items():

@@ -16,7 +16,9 @@ DENSE: Final = "dense"
 BM25: Final = "bm25"
 TENANT: Final = "book_id"
 
-FILTERED: Final[dict[str, Literal["keyword", "integer"]]] = {
+Kind = Literal["keyword", "integer"]
+
+FILTERED: Final[dict[str, Kind]] = {
     "module": "keyword",
     "chapter": "integer",
     "lesson": "integer",
@@ -33,7 +35,7 @@ FILTERED: Final[dict[str, Literal["keyword", "integer"]]] = {
 }
 """The fields that `Filters` can name."""
 
-INDEXED: Final[dict[str, Literal["keyword", "integer"]]] = {
+INDEXED: Final[dict[str, Kind]] = {
     TENANT: "keyword",
     **FILTERED,
     "content_hash": "keyword",

@@ -1,8 +1,8 @@
-"""One book in one Qdrant Edge shard: with `records` the only module that speaks to the engine.
+"""One book in one shard of the embedded engine: what is written when, and what is remembered.
 
-Everything here blocks, and `qdrant-edge-py` 0.9 keeps the interpreter lock during every
-call: a thread keeps the event loop's order but not its pace. So writes go in slices of a few
-milliseconds, and what takes long (`flush`, `load`) is done rarely.
+Everything here blocks. Where the engine runs in this process, its calls keep the interpreter
+lock (see `engine.py`); so writes go in slices of a few milliseconds, and what takes long
+(`flush`) is done rarely.
 
 Durability: the engine appends each update to its write-ahead log before it applies it, and
 replays the log when it loads. `sync` therefore asks the operating system to make the *log*
@@ -15,32 +15,23 @@ from __future__ import annotations
 
 import itertools
 import time
-import uuid
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import numpy as np
-import qdrant_edge as engine
 from numpy.typing import NDArray
 
+from quire.errors import IndexUnavailable
+from quire.index.conditions import conditions
 from quire.index.disk import READY, check_room, remove_shard, sync_file, sync_folder
 from quire.index.finds import C, Choose, Question, Row, columns
 from quire.index.memory import Memory
-from quire.index.payload import BM25, DENSE, FILTERED, is_point_id, to_chunk, to_payload
+from quire.index.payload import is_point_id, to_payload
 from quire.index.port import Candidates, Hit, Point, SparseVector
-from quire.index.records import (
-    TABLE_FIELDS,
-    EngineErrors,
-    Scored,
-    engine_filter,
-    hit_of,
-    point_of,
-    ranking_of,
-    row_of,
-    scored_hits,
-)
+from quire.index.records import TABLE_FIELDS, chunk_of, hit_of, point_of, row_of, scored_hits
+from quire.index.store import Found, NewPoint, Store, Stored
 from quire.index.table import Table
 from quire.models import Chunk, Filters
 
@@ -65,52 +56,24 @@ class Shard:
 
     _keys = itertools.count()
 
-    def __init__(self, folder: Path, store: engine.EdgeShard, memory: Memory) -> None:
+    def __init__(self, folder: Path, store: Store, memory: Memory) -> None:
+        """Over a store that was made or opened; without `make_ready`, a new one is nobody's."""
         self.folder = folder
         self._store = store
         self._memory = memory
         self._key = next(Shard._keys)
         self._unflushed = 0
-        self._ever = self._noted() or self._alive()
+        self._ever = self._noted() or store.alive()
         """Points ever written: the engine keeps the room of those that are gone."""
         self._dirty = False
         self._writes = 0
         self._written_at = -LONGEST_QUIET_S
         self._patience = 0.0
 
-    @classmethod
-    def create(cls, folder: Path, dimension: int, memory: Memory) -> Shard:
-        """A new empty shard; without `make_ready` the next start removes its folder."""
-        config = engine.EdgeConfig(
-            vectors={
-                DENSE: engine.EdgeVectorParams(size=dimension, distance=engine.Distance.Cosine)
-            },
-            sparse_vectors={BM25: engine.EdgeSparseVectorParams(modifier=engine.Modifier.Idf)},
-            max_search_threads=1,
-        )
-        kinds = {
-            "keyword": engine.PayloadSchemaType.Keyword,
-            "integer": engine.PayloadSchemaType.Integer,
-        }
-        check_room(folder.parent)
-        with EngineErrors("create a shard"):
-            folder.mkdir(parents=True)
-            store = engine.EdgeShard.create(str(folder), config)
-            for field, kind in FILTERED.items():
-                store.update(engine.UpdateOperation.create_field_index(field, kinds[kind]))
-            store.flush()
-        return cls(folder, store, memory)
-
-    @classmethod
-    def load(cls, folder: Path, memory: Memory) -> Shard:
-        """An existing shard, with what its log holds."""
-        with EngineErrors(f"open {folder}"):
-            return cls(folder, engine.EdgeShard.load(str(folder)), memory)
-
     def make_ready(self) -> None:
         """From now on the folder is a book's shard, with all that was written so far."""
         self.flush()
-        with EngineErrors("finish a shard"):
+        with _failing("finish a shard"):
             (self.folder / READY).write_text(str(self._ever))
             sync_folder(self.folder)
             sync_folder(self.folder.parent)
@@ -121,31 +84,25 @@ class Shard:
         """Insert or replace by id; the caller cuts the points into slices."""
         self._ever += len(points)
         rows = [
-            engine.Point(
-                point.chunk.id,
-                {
-                    DENSE: cast(list[float], point.dense.tolist()),
-                    BM25: engine.SparseVector(list(point.bm25.indices), list(point.bm25.values)),
-                },
-                to_payload(point.chunk),
-            )
+            NewPoint(point.chunk.id, to_payload(point.chunk), point.dense, point.bm25)
             for point in points
         ]
-        self._update(engine.UpdateOperation.upsert_points(rows), len(rows))
+        with self._writing(len(rows)):
+            self._store.upsert(rows)
 
     def update_chunks(self, chunks: Sequence[Chunk]) -> None:
         """Replace payloads; the engine would refuse an unknown id, so those are left out."""
-        known = {str(record.id) for record in self._retrieve(chunk.id for chunk in chunks)}
-        for chunk in chunks:
-            if chunk.id in known:
-                payload = to_payload(chunk)
-                self._update(engine.UpdateOperation.overwrite_payload([chunk.id], payload), 1)
+        known = {stored.id for stored in self._retrieve(chunk.id for chunk in chunks)}
+        payloads = {chunk.id: to_payload(chunk) for chunk in chunks if chunk.id in known}
+        with self._writing(len(payloads)):
+            self._store.overwrite(payloads)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove these points."""
-        known: list[engine.PointId] = [point_id for point_id in ids if is_point_id(point_id)]
+        known = [point_id for point_id in ids if is_point_id(point_id)]
         if known:
-            self._update(engine.UpdateOperation.delete_points(known), len(known))
+            with self._writing(len(known)):
+                self._store.delete(known)
 
     def sync(self) -> None:
         """Return when every update so far survives a power cut."""
@@ -156,7 +113,7 @@ class Shard:
         if self._unflushed >= most or not log.is_dir():
             self.flush()
         else:
-            with EngineErrors("make its log durable"):
+            with _failing("make its log durable"):
                 for file in log.iterdir():
                     sync_file(file)
                 sync_folder(log)
@@ -168,38 +125,31 @@ class Shard:
         """Whether more room is taken by what is gone than by what is there."""
         if self._ever < LEAST_DEAD:
             return False
-        alive = self._alive()
+        alive = self._store.alive()
         return self._ever - alive >= max(LEAST_DEAD, alive)
 
     def copy_slice(self, target: Shard, after: str | None) -> str | None:
         """Write the next points in id order to another shard; the cursor, None at the end."""
-        request = engine.ScrollRequest(
-            offset=after, limit=SLICE, with_payload=True, with_vector=True
-        )
-        with EngineErrors("copy"):
-            records, following = self._store.scroll(request)
-        target.upsert([point_of(record) for record in records])
-        return None if following is None else str(following)
+        page, following = self._store.scroll(after, SLICE, vectors=True)
+        target.upsert([point_of(stored) for stored in page])
+        return following
 
     def flush(self) -> None:
         """Write the segments, so that the next load has no log to replay."""
         if self._unflushed:
-            with EngineErrors("flush"):
-                self._store.flush()
+            self._store.flush()
             self._unflushed = 0
 
     def close(self) -> None:
         """Flush and free the files."""
         self._memory.tables.drop(self._key)
         self.flush()
-        with EngineErrors("close"):
-            self._store.close()
+        self._store.close()
 
     def destroy(self) -> None:
         """Close and remove the folder; a crash half-way leaves one that is no longer `READY`."""
         self._memory.tables.drop(self._key)
-        with EngineErrors("close"):
-            self._store.close()
+        self._store.close()
         remove_shard(self.folder)
 
     # reading
@@ -207,35 +157,26 @@ class Shard:
     def fetch(self, ids: Iterable[str]) -> list[Chunk]:
         """The chunks with these ids, in this order."""
         order = list(ids)
-        found = {
-            str(record.id): to_chunk(str(record.id), record.payload or {})
-            for record in self._retrieve(order, with_payload=True)
-        }
+        found = {stored.id: chunk_of(stored) for stored in self._retrieve(order, payload=True)}
         return [found[point_id] for point_id in order if point_id in found]
 
     def fetch_points(self, ids: Iterable[str]) -> list[Point]:
         """Like `fetch`, with the vectors."""
         order = list(ids)
-        records = self._retrieve(order, with_payload=True, with_vector=True)
-        found = {str(record.id): point_of(record) for record in records}
+        read = self._retrieve(order, payload=True, vectors=True)
+        found = {stored.id: point_of(stored) for stored in read}
         return [found[point_id] for point_id in order if point_id in found]
 
     def scroll(
         self, filters: Filters, after: str | None, limit: int
     ) -> tuple[list[Chunk], str | None]:
         """A page in id order; the cursor is the id that the next page starts with."""
-        request = engine.ScrollRequest(
-            offset=after, limit=limit, filter=engine_filter(filters), with_payload=True
-        )
-        with EngineErrors("scroll"):
-            records, following = self._store.scroll(request)
-        chunks = [to_chunk(str(record.id), record.payload or {}) for record in records]
-        return chunks, None if following is None else str(following)
+        page, following = self._store.scroll(after, limit, conditions(filters))
+        return [chunk_of(stored) for stored in page], following
 
     def count(self, filters: Filters) -> int:
         """Exactly how many points match."""
-        with EngineErrors("count"):
-            return self._store.count(engine.CountRequest(exact=True, filter=engine_filter(filters)))
+        return self._store.count(conditions(filters))
 
     def search(
         self,
@@ -246,12 +187,7 @@ class Shard:
         *,
         with_vectors: bool,
     ) -> Candidates:
-        """Both searches as one engine batch, then each found chunk decoded once.
-
-        The dense search scans the book's vectors, so recall is 1. The engine's graph would be
-        faster from some 20,000 chunks on, but building it stops every read of the process
-        (150 s for 50,000 chunks on two cores).
-        """
+        """Both searches, then each found chunk decoded once."""
         self._memory.note_read()
         rankings, versions = self._query(dense, bm25, filters, limit)
         known = self._hits(versions, with_vectors=with_vectors)
@@ -276,15 +212,15 @@ class Shard:
                 return choice, hits
         rankings, versions = self._query(question.dense, question.bm25, filters, limit)
         rows = self._rows(versions)
-        near, *worded = [[(i, s) for i, s in ranking if i in rows] for ranking in rankings]
+        near, *worded = [[point for point in found if point.id in rows] for found in rankings]
         finds, ids = columns(
-            [str(point_id) for point_id, _ in near],
-            {str(point_id): score for ranking in worded for point_id, score in ranking},
-            {row.id: row for row in rows.values()},
+            [point.id for point in near],
+            {point.id: point.score for found in worded for point in found},
+            rows,
             question,
         )
         choice = choose(finds)
-        chosen = [uuid.UUID(ids[row]) for row in choice.rows]
+        chosen = [ids[row] for row in choice.rows]
         known = self._hits({each: versions[each] for each in chosen}, with_vectors=True)
         if len(known) < len(chosen):  # deleted since it was found: the next search won't find it
             return self.find(question, filters, limit, choose)
@@ -301,12 +237,8 @@ class Shard:
         if not self._memory.tables.fits(self.count(Filters())):
             return
         while go_on() and writes == self._writes:
-            request = engine.ScrollRequest(
-                offset=after, limit=READ_SLICE, with_payload=TABLE_FIELDS, with_vector=True
-            )
-            with EngineErrors("read a table"):
-                records, after = self._store.scroll(request)
-            rows += map(row_of, records)
+            page, after = self._store.scroll(after, READ_SLICE, payload=TABLE_FIELDS, vectors=True)
+            rows += map(row_of, page)
             if after is None:
                 break
         else:
@@ -317,10 +249,6 @@ class Shard:
             self._memory.tables.drop(self._key)
 
     # inside
-
-    def _alive(self) -> int:
-        with EngineErrors("count"):
-            return self._store.info().points_count
 
     def _noted(self) -> int:
         """What an earlier start knew of the points ever written; 0 if nothing."""
@@ -334,19 +262,20 @@ class Shard:
         hits = table.known(places)
         missing = {table.ids[place]: place for place in places if place not in hits}
         if missing:
-            records = self._retrieve(missing, with_payload=True, with_vector=True)
-            read = {missing[str(r.id)]: hit_of(r, with_vectors=True) for r in records}
+            stored = self._retrieve(missing, payload=True, vectors=True)
+            read = {missing[each.id]: hit_of(each) for each in stored}
             table.remember(read)
             hits |= read
         return tuple(hits[place] for place in places) if len(hits) >= len(places) else None
 
-    def _update(self, operation: engine.UpdateOperation, points: int) -> None:
+    @contextmanager
+    def _writing(self, points: int) -> Generator[None]:
+        """Around a write of so many points."""
         check_room(self.folder)
         self._dirty = True
         self._unflushed += points
         try:
-            with EngineErrors("write"):
-                self._store.update(operation)
+            yield
         finally:
             now = time.monotonic()
             pause = 2 * (now - self._written_at)
@@ -360,64 +289,53 @@ class Shard:
         bm25: SparseVector | None,
         filters: Filters,
         limit: int,
-    ) -> tuple[list[Scored], dict[uuid.UUID, int]]:
-        """Both searches as one engine batch: a ranking for each, and the points' versions."""
-        narrowed = engine_filter(filters)
-        queries: list[engine.Query] = []
-        if dense is not None:
-            queries.append(engine.Query.Nearest(cast(list[float], dense.tolist()), DENSE))
-        if bm25 is not None and bm25.indices:
-            terms = engine.SparseVector(list(bm25.indices), list(bm25.values))
-            queries.append(engine.Query.Nearest(terms, BM25))
-        if not queries:
-            return [], {}
-        batch = [
-            engine.QueryRequest(limit, query=query, filter=narrowed, with_payload=False)
-            for query in queries
-        ]
-        with EngineErrors("search"):
-            found = self._store.query_batch(engine.QueryBatchRequest(batch))
-        versions = {cast(uuid.UUID, point.id): point.version for part in found for point in part}
-        return [ranking_of(points) for points in found], versions
+    ) -> tuple[list[list[Found]], dict[str, int]]:
+        """A ranking for each vector given, and the points' versions."""
+        found = self._store.query(dense, bm25, conditions(filters), limit)
+        return found, {point.id: point.version for ranking in found for point in ranking}
 
-    def _rows(self, versions: dict[uuid.UUID, int]) -> dict[uuid.UUID, Row]:
+    def _rows(self, versions: dict[str, int]) -> dict[str, Row]:
         """What a ranking asks of each point; one deleted since it was found is left out."""
         rows = self._memory.rows.get(self._key, versions)
-        missing: list[engine.PointId] = [each for each in versions if each not in rows]
+        missing = [each for each in versions if each not in rows]
         if missing:
-            with EngineErrors("search"):
-                records = self._store.retrieve(missing, TABLE_FIELDS, True)
-            read = {cast(uuid.UUID, record.id): row_of(record) for record in records}
+            stored = self._store.retrieve(missing, TABLE_FIELDS, vectors=True)
+            read = {each.id: row_of(each) for each in stored}
             self._memory.rows.put(self._key, versions, read)
             rows |= read
         return rows
 
     def _retrieve(
-        self, ids: Iterable[str], *, with_payload: bool = False, with_vector: bool = False
-    ) -> list[engine.Record]:
-        known: list[engine.PointId] = [point_id for point_id in ids if is_point_id(point_id)]
-        records: list[engine.Record] = []
-        with EngineErrors("fetch"):
-            for start in range(0, len(known), READ_SLICE):
-                part = known[start : start + READ_SLICE]
-                records += self._store.retrieve(part, with_payload, with_vector)
-        return records
+        self, ids: Iterable[str], *, payload: bool = False, vectors: bool = False
+    ) -> list[Stored]:
+        known = [point_id for point_id in ids if is_point_id(point_id)]
+        slices = (known[at : at + READ_SLICE] for at in range(0, len(known), READ_SLICE))
+        return [
+            stored
+            for part in slices
+            for stored in self._store.retrieve(part, payload, vectors=vectors)
+        ]
 
-    def _hits(self, versions: dict[uuid.UUID, int], *, with_vectors: bool) -> dict[uuid.UUID, Hit]:
+    def _hits(self, versions: dict[str, int], *, with_vectors: bool) -> dict[str, Hit]:
         """Chunk (and vector) of each point, as a hit without its score."""
         hits = self._memory.hits.get(self._key, versions)
-        missing: list[engine.PointId] = [
+        missing = [
             point_id
             for point_id in versions
             if point_id not in hits or (with_vectors and hits[point_id].dense is None)
         ]
         if not missing:
             return hits
-        with EngineErrors("search"):
-            records = self._store.retrieve(missing, True, with_vectors)
-        read = {
-            cast(uuid.UUID, record.id): hit_of(record, with_vectors=with_vectors)
-            for record in records
-        }
+        stored = self._store.retrieve(missing, True, vectors=with_vectors)
+        read = {each.id: hit_of(each) for each in stored}
         self._memory.hits.put(self._key, versions, read)
         return hits | read
+
+
+@contextmanager
+def _failing(doing: str) -> Generator[None]:
+    """What the operating system says in the index's words."""
+    try:
+        yield
+    except OSError as error:
+        raise IndexUnavailable(f"the embedded index failed to {doing}: {error}") from error

@@ -4,39 +4,34 @@ Splitting is Python and regular expressions, and a long match holds the interpre
 that also serves, nobody would be answered meanwhile. A page that takes too long is given up, and
 its process ended; a thread could not be.
 
-The two processes speak over pipes in frames (a length, a pickle). A request is one frame; before
-the chunks come, slice by slice, the child may ask how many tokens a text has, since the model is
-loaded here alone.
+A request is one message; before the chunks come, slice by slice, the other process may ask how many
+tokens a text has, since the model is loaded here alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import pickle
-import signal
-import struct
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from quire.books import Book
 from quire.errors import PageRejected
 from quire.ingestion.identity import LessonKeys
 from quire.ingestion.splitting import PageChunks, split_file
 from quire.models import Chunk
+from quire.processes import LENGTH, Pipes, command, packed, stand_by
 
 LARGE_PAGE = 32_768
 """Bytes from which a page has the process; below, a thread holds nobody up for long."""
 PAGE_SECONDS = 30.0
 """What the page with the worst contrivance of a megabyte takes is 2 s."""
 _SLICE = 128
-"""Chunks of one frame: reading a frame holds the interpreter too, for about a millisecond."""
-
-_LENGTH = struct.Struct("!Q")
+"""Chunks of one message: reading one holds the interpreter too, for about a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +149,7 @@ class Splitters:
     async def _begun(self) -> asyncio.subprocess.Process:
         if self._child is None:
             self._child = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-c", f"from {__name__} import main; main()"),
+                *command(__name__),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=1 << 20,
@@ -172,38 +167,26 @@ class Splitters:
 
 async def _send(child: asyncio.subprocess.Process, message: Any) -> None:
     assert child.stdin is not None
-    data = pickle.dumps(message)
-    child.stdin.write(_LENGTH.pack(len(data)) + data)
+    child.stdin.write(packed(message))
     await child.stdin.drain()
 
 
 async def _receive(child: asyncio.subprocess.Process) -> Any:
     assert child.stdout is not None
-    (length,) = _LENGTH.unpack(await child.stdout.readexactly(_LENGTH.size))
+    (length,) = LENGTH.unpack(await child.stdout.readexactly(LENGTH.size))
     return pickle.loads(await child.stdout.readexactly(length))
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+def serve(pipes: Pipes) -> None:
     """What the other process does until its requests end, as they do when this one dies."""
 
-    def read() -> Any:
-        head = requests.read(_LENGTH.size)
-        if len(head) < _LENGTH.size:
-            raise EOFError
-        return pickle.loads(requests.read(_LENGTH.unpack(head)[0]))
-
-    def write(message: object) -> None:
-        data = pickle.dumps(message)
-        replies.write(_LENGTH.pack(len(data)) + data)
-        replies.flush()
-
     def count(text: str) -> int:
-        write(_Count(text))
-        return read()
+        pipes.send(_Count(text))
+        return pipes.receive()
 
     with suppress(EOFError, BrokenPipeError):
         while True:
-            request: _Request = read()
+            request: _Request = pipes.receive()
             try:
                 split = split_file(
                     request.book,
@@ -214,16 +197,15 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
                     identity=request.identity,
                 )
             except PageRejected as error:
-                write(_Rejected(str(error), error.line))
+                pipes.send(_Rejected(str(error), error.line))
                 continue
             if split is not None:
                 for at in range(0, len(split.chunks), _SLICE):
                     end = at + _SLICE
-                    write(_Part(split.chunks[at:end], split.embedded[at:end]))
-            write(_Done(split is None))
+                    pipes.send(_Part(split.chunks[at:end], split.embedded[at:end]))
+            pipes.send(_Done(split is None))
 
 
 def main() -> None:
     """The other process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's is for the process that asks
-    serve(sys.stdin.buffer, sys.stdout.buffer)
+    serve(stand_by())

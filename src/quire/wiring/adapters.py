@@ -55,18 +55,23 @@ def open_reader(settings: Settings) -> Reader | None:
     return ReaderModel(threads=settings.threads or None)
 
 
-async def open_index(settings: Settings) -> Index:
-    """Qdrant Edge in the data folder, or the server of `QDRANT_URL`."""
+async def open_index(settings: Settings, *, serving: bool = False) -> Index:
+    """Qdrant Edge in the data folder, or the server of `QDRANT_URL`.
+
+    Who serves meanwhile has the embedded engine in a process of its own.
+    """
     if settings.qdrant_url is None:
-        return await open_embedded_index(settings)
+        return await open_embedded_index(settings, serving=serving)
     return open_server_index(settings)
 
 
-async def open_embedded_index(settings: Settings) -> Index:
+async def open_embedded_index(settings: Settings, *, serving: bool = False) -> Index:
     """Qdrant Edge in the data folder, whether or not there is a server."""
     from quire.index.edge import EdgeIndex
 
-    return await EdgeIndex.open(settings.index_path, collection=settings.qdrant_collection_name)
+    return await EdgeIndex.open(
+        settings.index_path, collection=settings.qdrant_collection_name, apart=serving
+    )
 
 
 def open_server_index(settings: Settings) -> Index:

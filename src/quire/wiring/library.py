@@ -106,12 +106,18 @@ class Library:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, settings: Settings | None = None) -> AsyncGenerator[Library]:
-        """Open every resource of the settings; all are closed at the end, whatever happens."""
+    async def open(
+        cls, settings: Settings | None = None, *, serving: bool = False
+    ) -> AsyncGenerator[Library]:
+        """Open every resource of the settings; all are closed at the end, whatever happens.
+
+        `serving` is for a program whose event loop must not stop: what would hold it up has a
+        process of its own.
+        """
         from quire.wiring.opening import open_library
 
         async with AsyncExitStack() as resources:
-            yield await open_library(settings or load_settings(), resources)
+            yield await open_library(settings or load_settings(), resources, serving=serving)
 
     # books
 

@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     from quire.ingestion.state import Guard
 
 
-async def open_library(settings: Settings, resources: AsyncExitStack) -> Library:
+async def open_library(
+    settings: Settings, resources: AsyncExitStack, *, serving: bool = False
+) -> Library:
     """A library over resources that `resources` will close."""
     make_home(settings)
     telemetry = Telemetry(spans=settings.telemetry == "on")
-    index = await open_index(settings)
+    index = await open_index(settings, serving=serving)
     resources.push_async_callback(index.close)
     database = await open_database(settings, resources)
     embedder = open_embedder(settings)

@@ -78,7 +78,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("schema")
     index = MemoryIndex()
 
-    async def open_index(_: Settings) -> MemoryIndex:
+    async def open_index(_: Settings, *, serving: bool) -> MemoryIndex:
         return index
 
     with pytest.MonkeyPatch.context() as patch:

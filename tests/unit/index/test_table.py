@@ -10,6 +10,7 @@ import pytest
 
 from quire.index import shard as shard_module
 from quire.index.edge import EdgeIndex
+from quire.index.engine import EdgeStore
 from quire.index.finds import Finds, Question
 from quire.index.memory import Memory
 from quire.index.port import Hit
@@ -37,10 +38,15 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield place
 
 
+def new_shard(folder: Path) -> Shard:
+    place = folder / "robots.1"
+    return Shard(place, EdgeStore.create(place, DIMENSION), Memory())
+
+
 @pytest.fixture
 def book(folder: Path) -> Iterator[Shard]:
     """Eighty chunks, more than one slice of a table."""
-    shard = Shard.create(folder / "robots.1", DIMENSION, Memory())
+    shard = new_shard(folder)
     shard.upsert([make_point(n, f"Passage {n}: the {WORDS[n % 5]}.") for n in range(80)])
     yield shard
     shard.close()
@@ -163,7 +169,7 @@ def test_tables_keep_to_their_limit_and_those_searched_last_stay(book: Shard) ->
 
 
 def test_a_book_without_words_is_found_by_its_vectors(folder: Path) -> None:
-    book = Shard.create(folder / "robots.1", DIMENSION, Memory())
+    book = new_shard(folder)
     book.upsert([make_point(n, "?!", page_title="…", section_title=None) for n in range(3)])
     expected = [hit.chunk for hit in find(book)[1]]
     book.read_table()
