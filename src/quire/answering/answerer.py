@@ -54,8 +54,9 @@ class Answerer:
         self._limits = limits or Limits()
         self._selection = SelectionReader(embedder=embedder, reader=reader)
 
-    def _given_model(self) -> Model:
-        return self._model() if callable(self._model) else self._model
+    async def _given_model(self) -> Model:
+        """Making it may take a second, for the SDK is imported then."""
+        return await asyncio.to_thread(self._model) if callable(self._model) else self._model
 
     async def answer(self, question: Question, history: Sequence[Message] = ()) -> Answer:
         """The verified answer or the refusal; raises `QuireError`s, never a foreign error."""
@@ -127,7 +128,7 @@ class Answerer:
         self, question: Question, history: Sequence[Message], reply: Reply, *, streaming: bool
     ) -> None:
         turn = Turn(question=question, standalone=reply.standalone, retriever=self._retriever)
-        runtime = AgentRuntime(self._given_model(), self._limits)
+        runtime = AgentRuntime(await self._given_model(), self._limits)
         drafting = _Drafting(turn, reply, self._support, self._limits)
         draft = DraftStream()
         async with aclosing(runtime.draft(turn, history, streaming=streaming)) as parts:

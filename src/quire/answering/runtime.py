@@ -44,6 +44,21 @@ class DraftReady:
 DraftPart = ResponseBegins | TextDelta | DraftReady
 
 
+def build_types() -> None:
+    """Have the SDK's types built, which would hold up the first answer and all beside it."""
+    from openai.types import responses
+
+    for model in (
+        responses.Response,
+        responses.ResponseCreatedEvent,
+        responses.ResponseOutputItemAddedEvent,
+        responses.ResponseTextDeltaEvent,
+        responses.ResponseOutputItemDoneEvent,
+        responses.ResponseCompletedEvent,
+    ):
+        model.model_rebuild()
+
+
 class AgentRuntime:
     """Runs the tool loop for a turn, and once more without tools if the model misused it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -108,6 +109,7 @@ async def _prepare(library: Library) -> None:
         await library.prepare()
     except QuireError as error:
         log.warning("answers will fail: %s", error.message)
+    gc.freeze()  # what is loaded stays: looking through it for garbage would stop everything
 
 
 def begin_shutdown(app: FastAPI) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from quire.answering.runtime import build_types
 from quire.embedding.port import Embedder
 from quire.errors import InvalidSetting
 from quire.index.port import Index
@@ -110,6 +111,7 @@ class ModelSource:
         with self._making:
             if self._made is None:
                 self._made = self._make()
+                build_types()
             return self._made
 
     async def close(self) -> None:
