@@ -15,6 +15,7 @@ from quire.embedding.cores import Cores
 from quire.embedding.graph import open_session
 from quire.reading.encoding import Encoder, Window
 from quire.reading.port import Readable, Reading
+from quire.reading.wording import as_question
 
 FOLDER: Final = Path(__file__).parent / "weights"
 BATCH_TOKENS: Final = 256
@@ -51,6 +52,7 @@ class ReaderModel:
 
     async def read(self, question: str, texts: Sequence[Readable]) -> list[Reading]:
         """One reading per text, in input order."""
+        question = as_question(question)
         new = list(dict.fromkeys(t for t in texts if (question, t) not in self._read))
         readings = await self._forward(question, new) if new else []
         fresh = dict(zip(new, readings, strict=True))

@@ -1,0 +1,68 @@
+"""Requests are put to the reader as questions."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from quire.reading import Readable
+from quire.reading.model import ReaderModel
+from quire.reading.wording import as_question
+
+
+@pytest.mark.parametrize(
+    ("request_", "question"),
+    [
+        ("List the QoS policies", "What are the QoS policies?"),
+        ("list all of the QoS policies.", "What are the QoS policies?"),
+        ("Could you please name the parts of a VLA model?", "What are the parts of a VLA model?"),
+        ("Show me how to launch two nodes", "How do I launch two nodes?"),
+        ("Can you tell me what a bag is?", "What a bag is?"),
+        ("Explain why odometry drifts", "Why odometry drifts?"),
+        ("I want to know which sensors are used.", "Which sensors are used?"),
+        ("Tell me something about quaternions", "What are quaternions?"),
+        ("Describe the action head", "What is the action head?"),
+        ("Define topic.", "What is topic?"),
+    ],
+)
+def test_a_request_becomes_the_question_it_means(request_: str, question: str) -> None:
+    assert as_question(request_) == question
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is a node?",
+        "How do I list the topics?",
+        "Name a sensor that sees in the dark.",  # one of many: "What are" would be wrong
+        "Name the process",
+        "Launch two nodes",
+        "The node is listed. Name it",
+        "",
+    ],
+)
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert as_question(text) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["please " * 5_000, "list " + "the " * 9_000, "define " + "a-" * 9_000]
+)
+def test_a_long_request_takes_no_time(text: str) -> None:
+    began = time.thread_time()
+    as_question(text)
+    assert time.thread_time() - began < 0.1
+
+
+async def test_the_reader_believes_a_request_as_much_as_the_question() -> None:
+    passage = Readable("A durability policy says whether late joiners get old messages.")
+    reader = ReaderModel()
+    try:
+        asked, requested = [
+            (await reader.read(text, [passage]))[0]
+            for text in ("What is a durability policy?", "Please define a durability policy.")
+        ]
+    finally:
+        await reader.close()
+    assert requested == asked
