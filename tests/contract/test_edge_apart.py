@@ -17,6 +17,7 @@ from quire.index.edge import EdgeIndex
 from quire.models import Filters
 from tests.contract.index_suite import EMBEDDER, chunk_id, make_point, memory_disk, vector
 from tests.contract.test_edge_index import start_writer
+from tests.engines import engines
 
 POINTS = 40
 
@@ -37,27 +38,12 @@ async def index(root: Path) -> AsyncIterator[EdgeIndex]:
     await index.close()
 
 
-def engines(root: Path) -> list[int]:
-    """The processes that were started for this folder."""
-    found: list[int] = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            try:
-                words = (folder / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if str(root).encode() in words and any(apart.__name__.encode() in w for w in words):
-                found.append(int(folder.name))
-    return found
-
-
 def engine(root: Path) -> int:
     (found,) = engines(root)
     return found
 
 
 async def gone(root: Path) -> None:
-    """Return when there is none; a killed one has no command line even before it is waited for."""
     async with asyncio.timeout(10):
         while engines(root):  # noqa: ASYNC110 (another process)
             await asyncio.sleep(0.01)

@@ -3,9 +3,9 @@
     python -m tests.faults.server PORT BOOK…
 
 Settings come from the environment, as always; `FAULTS_REAL_INDEX=1` takes the real index.
-`GET /faults/state` tells what is held: tasks, slots, descriptors, memory (all of it, and without
-mapped files), and since the last look the longest stall of the event loop: by the clock
-(`stall_ms`), and of it what the loop itself was busy (`busy_ms`).
+`GET /faults/state` tells what is held: tasks and slots, with the processes it started descriptors
+and memory (all of it, and without mapped files), and since the last look the longest stall of the
+event loop: by the clock (`stall_ms`), and of it what the loop itself was busy (`busy_ms`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +33,26 @@ from quire.wiring import opening
 LOOK_EVERY_S = 0.005
 
 
+def family() -> Iterator[tuple[int, int, int]]:
+    """Of this process and its children: descriptors, memory, memory without mapped files (kB)."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            status = (folder / "status").read_text()
+            values = dict(re.findall(r"^(Pid|PPid|VmRSS|RssAnon):\s+(\d+)", status, re.MULTILINE))
+            if str(os.getpid()) in (values["Pid"], values["PPid"]) and "VmRSS" in values:
+                descriptors = len(list((folder / "fd").iterdir()))
+                yield descriptors, int(values["VmRSS"]), int(values["RssAnon"])
+
+
 def held(app: FastAPI) -> dict[str, Any]:
     """What this process holds now."""
-    status = Path("/proc/self/status").read_text()
-    sizes = dict(re.findall(r"^(VmRSS|RssAnon):\s+(\d+) kB$", status, re.MULTILINE))
+    descriptors, resident, anonymous = map(sum, zip(*family(), strict=True))
     return {
         "tasks": len(asyncio.all_tasks()),
         "slots": app.state.slots.taken,
-        "descriptors": len(os.listdir("/proc/self/fd")),
-        "rss_mb": int(sizes["VmRSS"]) / 1e3,
-        "anonymous_mb": int(sizes["RssAnon"]) / 1e3,
+        "descriptors": descriptors,
+        "rss_mb": resident / 1e3,
+        "anonymous_mb": anonymous / 1e3,
         "stall_ms": app.state.stall * 1000,
         "busy_ms": app.state.busy * 1000,
     }

@@ -4,8 +4,9 @@
 
 One server (real index and database, a model server behind the fault proxy), eight readers that
 ask, search, list, erase, leave in the middle or send nonsense, a book that changes and is ingested
-again, and now and then a stopped process (SIGSTOP) or a backup. Memory, descriptors, tasks and
-slots are looked at all the time; in the last part the server is killed (-9) and started again.
+again, and now and then a stopped process (SIGSTOP), a killed index or a backup. Memory,
+descriptors, tasks and slots are looked at all the time; in the last part the server is killed (-9)
+and started again.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import httpx
 
 from quire.testing.answering import draft_json
 from quire.testing.llm import Request, StubReply, calls_tool, has_passages, last_question, serve
+from tests.engines import engines
 from tests.faults.clients import Reply, Served, post, request_bytes, service
 from tests.faults.proxy import FaultProxy, faulty
 from tests.faults.scale import SEED, note
@@ -187,15 +189,18 @@ class Soak:
                 await asyncio.sleep(2)
 
     async def disturb(self) -> None:
-        """Stop the process for a moment, cut all connections to the model, make a backup."""
+        """Stop the process for a moment, kill its index, cut the model off, make a backup."""
         while not self.stop.is_set():
             await asyncio.sleep(self.rng.uniform(3, 10))
-            what = self.rng.choice(["pause", "cut", "cut", "backup"])
+            what = self.rng.choice(["pause", "kill index", "cut", "cut", "backup"])
             self.watch.statuses[f"fault {what}"] += 1
             if what == "pause":
                 os.kill(self.served.process.pid, signal.SIGSTOP)
                 await asyncio.sleep(self.rng.uniform(0.2, 2))
                 os.kill(self.served.process.pid, signal.SIGCONT)
+            elif what == "kill index":
+                for engine in engines(self.folder / "home" / "index"):
+                    os.kill(engine, signal.SIGKILL)
             elif what == "cut":
                 await self.proxy.stop()
             else:
