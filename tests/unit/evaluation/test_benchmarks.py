@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from quire.evaluation.benchmarks.curves import growth_chart
-from quire.evaluation.benchmarks.machine import peak_memory_mb, this_machine
+from quire.evaluation.benchmarks.machine import memory_mb, peak_memory_mb, this_machine
 from quire.evaluation.benchmarks.results import Benchmark, BenchmarkReport, Stopwatch, figure
 
 
@@ -58,6 +62,20 @@ def test_the_machine_is_described() -> None:
     assert machine.cores >= 1
     assert machine.python in machine.line()
     assert peak_memory_mb() >= 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_memory_of_a_process_counts_those_it_started() -> None:
+    alone = memory_mb(os.getpid())
+    hold = "import sys; held = bytearray(80_000_000); print(flush=True); sys.stdin.read()"
+    child = subprocess.Popen(
+        [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    together = memory_mb(os.getpid())
+    child.communicate()
+    assert together - alone > 76
 
 
 def test_a_stopwatch_measures_a_block() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -48,17 +49,26 @@ def this_machine() -> Machine:
 
 def peak_memory_mb() -> float:
     """The most memory this process has held so far."""
-    return memory_mb("self", "VmHWM")
+    return _status("self", "VmHWM") / 1024
 
 
-def memory_mb(process: int | str, kind: Literal["VmRSS", "VmHWM"] = "VmRSS") -> float:
-    """What a process holds now (`VmRSS`) or has held at most (`VmHWM`); 0 where unknown."""
-    status = Path(f"/proc/{process}/status")
-    if status.is_file():
-        for line in status.read_text().splitlines():
-            if line.startswith(f"{kind}:"):
-                return int(line.split()[1]) / 1024
-    return 0.0
+def memory_mb(process: int, kind: Literal["VmRSS", "VmHWM"] = "VmRSS") -> float:
+    """What a process and those it started hold now (`VmRSS`) or each held at most (`VmHWM`).
+
+    0 where unknown.
+    """
+    numbered = [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+    family = [process, *(each for each in numbered if _status(each, "PPid") == process)]
+    return sum(_status(each, kind) for each in family) / 1024
+
+
+def _status(process: int | str, word: str) -> int:
+    """The number behind this word of a process's status."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith(f"{word}:"):
+                return int(line.split()[1])
+    return 0
 
 
 def _processor() -> str:
