@@ -1,31 +1,61 @@
 """Messages between this process and one that it started: a length, then a pickle.
 
-Both are this program, so a pickle is as safe as its memory.
+Both are this program, so a pickle is as safe as its memory. They go over a socket of their own:
+whatever prints in the other process must not be taken for one.
 """
 
 from __future__ import annotations
 
 import pickle
-import signal
+import socket
 import struct
+import subprocess
 import sys
-from typing import Any, BinaryIO
+from typing import Any, Final, TypedDict
 
 LENGTH = struct.Struct("!Q")
+_QUIET: Final = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+)
+"""It ends when the process that started it does, and not by a signal meant for both: a terminal's,
+or a service manager's, while answers are still being finished."""
+
+
+class _How(TypedDict):
+    stdin: int
+    stdout: int
+    process_group: int
+
+
+STARTED: Final[_How] = {
+    "stdin": subprocess.DEVNULL,
+    "stdout": subprocess.DEVNULL,
+    "process_group": 0,
+}
+"""How such a process is started; `pass_fds` comes with it."""
+
+
+def command(module: str, descriptor: int, *arguments: str) -> list[str]:
+    """What runs the module's `main` in another process, with its end of the socket."""
+    flags = subprocess._args_from_interpreter_flags()  # pyright: ignore
+    begin = f"{_QUIET}; from {module} import main; main()"
+    return [sys.executable, *flags, "-P", "-c", begin, str(descriptor), *arguments]
 
 
 def packed(message: object) -> bytes:
-    """The message as it goes over a pipe."""
+    """The message as it goes over the socket."""
     data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     return LENGTH.pack(len(data)) + data
 
 
-class Pipes:
-    """Both ways to another process; every call blocks."""
+class Line:
+    """A socket to another process; every call blocks."""
 
-    def __init__(self, reading: BinaryIO, writing: BinaryIO) -> None:
-        self._reading = reading
-        self._writing = writing
+    def __init__(self, end: socket.socket) -> None:
+        with end:  # the two files keep it open
+            self._reading = end.makefile("rb")
+            self._writing = end.makefile("wb")
 
     def send(self, message: object) -> None:
         """Hand the message over."""
@@ -51,17 +81,6 @@ class Pipes:
         return data
 
 
-def command(module: str, *arguments: str) -> list[str]:
-    """What starts the module's `main` in another process."""
-    return [sys.executable, "-P", "-c", f"from {module} import main; main()", *arguments]
-
-
-def stand_by() -> Pipes:
-    """In the other process: the way back to the one that started it.
-
-    It ends when that one does, and not by a signal meant for both: a terminal's, or a service
-    manager's, while answers are still being finished.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    return Pipes(sys.stdin.buffer, sys.stdout.buffer)
+def line_home() -> Line:
+    """In the other process: the line to the one that started it."""
+    return Line(socket.socket(fileno=int(sys.argv[1])))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from quire.errors import IndexUnavailable, StoreLocked
-from quire.index import apart, edge
+from quire.errors import IndexUnavailable, InvalidRequest, StoreLocked
+from quire.index import apart, edge, gate
+from quire.index.conditions import Match
 from quire.index.edge import EdgeIndex
 from quire.models import Filters
 from tests.contract.index_suite import EMBEDDER, chunk_id, make_point, memory_disk, vector
@@ -43,10 +46,12 @@ def engine(root: Path) -> int:
     return found
 
 
-async def gone(root: Path) -> None:
-    async with asyncio.timeout(10):
-        while engines(root):  # noqa: ASYNC110 (another process)
-            await asyncio.sleep(0.01)
+def kill_engine(root: Path) -> int:
+    """Return when it is dead; it was started by this process, which hasn't noticed yet."""
+    found = engine(root)
+    os.kill(found, signal.SIGKILL)
+    os.waitid(os.P_PID, found, os.WEXITED | os.WNOWAIT)
+    return found
 
 
 async def whole(index: EdgeIndex) -> bool:
@@ -61,7 +66,7 @@ async def whole(index: EdgeIndex) -> bool:
 
 
 async def test_when_its_process_is_killed_one_call_may_fail_and_nothing_is_lost(
-    root: Path, index: EdgeIndex
+    root: Path, index: EdgeIndex, caplog: pytest.LogCaptureFixture
 ) -> None:
     killed = engine(root)
     os.kill(killed, signal.SIGKILL)
@@ -69,6 +74,9 @@ async def test_when_its_process_is_killed_one_call_may_fail_and_nothing_is_lost(
         await index.count("robots")
     assert await whole(index)
     assert engine(root) != killed
+    kill_engine(root)
+    assert await whole(index), "one that is known to be gone is started again at once"
+    assert "SIGKILL" in caplog.text
     await index.upsert([make_point(POINTS)])
     await index.commit()
     assert await index.count("robots") == POINTS + 1
@@ -77,8 +85,7 @@ async def test_when_its_process_is_killed_one_call_may_fail_and_nothing_is_lost(
 async def test_a_book_may_be_removed_after_its_process_was_killed(
     root: Path, index: EdgeIndex
 ) -> None:
-    os.kill(engine(root), signal.SIGKILL)
-    await gone(root)
+    kill_engine(root)
     await index.delete_book("robots")
     assert await index.books() == []
     await index.upsert([make_point(1)])
@@ -88,13 +95,11 @@ async def test_a_book_may_be_removed_after_its_process_was_killed(
 async def test_a_call_that_takes_too_long_is_given_up(
     root: Path, index: EdgeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    os.kill(engine(root), signal.SIGKILL)
+    kill_engine(root)
     monkeypatch.setattr(apart, "CALL_SECONDS", 2.0)
-    with pytest.raises(IndexUnavailable):
-        await index.count("robots")
     assert await whole(index)
     os.kill(engine(root), signal.SIGSTOP)
-    with pytest.raises(IndexUnavailable, match="took longer than 2 s"):
+    with pytest.raises(IndexUnavailable, match="said nothing for 2 s"):
         await index.count("robots")
     assert await whole(index)
 
@@ -131,22 +136,128 @@ async def test_the_engine_says_why_it_fails(root: Path, index: EdgeIndex) -> Non
 
 @pytest.mark.slow
 async def test_a_folder_is_opened_when_the_killed_process_has_left_nothing_at_work(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path,
 ) -> None:
     writer = start_writer(root, apart=True)
     assert writer.stdout is not None
     assert writer.stdout.readline() == "open\n"
     committed = int(writer.stdout.readline())
-    left = engine(root)
-    os.kill(left, signal.SIGSTOP)
+    os.kill(engine(root), signal.SIGSTOP)
     writer.kill()
     writer.stdout.close()
     writer.wait()
-    monkeypatch.setattr(edge, "LAST_CALL_S", 0.2)
-    with pytest.raises(StoreLocked, match="left its index's process at work"):
-        await EdgeIndex.open(root)
-    os.kill(left, signal.SIGCONT)
-    monkeypatch.setattr(edge, "LAST_CALL_S", 10.0)
     index = await EdgeIndex.open(root)
     assert await index.count("robots") >= committed
+    await index.close()
+
+
+async def test_who_opens_the_folder_or_copies_it_waits_for_what_was_left_at_work(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(edge, "LAST_CALL_S", 0.1)
+    monkeypatch.setattr(gate, "PATIENCE_S", 0.1)
+    with (root / apart.ENGINE).open("w") as lock, (root / apart.WORKING).open("w") as working:
+        lock.write("4711")
+        lock.flush()
+        for file in (lock, working):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(StoreLocked, match="left its index's process 4711 at work"):
+            await EdgeIndex.open(root)
+        with pytest.raises(IndexUnavailable, match="without a pause"):
+            async with gate.WriteGate(root).standstill():
+                pass
+    async with gate.WriteGate(root).standstill():
+        pass
+    await (await EdgeIndex.open(root)).close()
+
+
+async def test_opening_a_book_again_waits_for_whoever_copies_the_files(
+    root: Path, index: EdgeIndex
+) -> None:
+    kill_engine(root)
+    async with gate.WriteGate(root).standstill():
+        read = asyncio.create_task(index.count("robots"))
+        await asyncio.sleep(0.5)
+        assert not read.done()
+    assert await read == POINTS
+
+
+async def test_a_request_at_fault_is_answered_and_the_process_lives_on(
+    root: Path, index: EdgeIndex
+) -> None:
+    before = engine(root)
+    with pytest.raises(InvalidRequest, match="lesson"):
+        await index.count("robots", Filters(lesson=2**64))
+    with pytest.raises(InvalidRequest, match="module"):
+        await index.count("robots", Filters(module="\ud800"))
+    store = next(iter(index._generation._open.values()))._store  # pyright: ignore
+    with pytest.raises(IndexUnavailable, match="failed to count"):
+        store.count([Match("lesson", (2**64,))])
+    assert await whole(index)
+    assert engine(root) == before
+
+
+async def test_what_the_process_prints_is_no_answer(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('hello' * 100)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    index = await EdgeIndex.open(root, apart=True)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1)])
+    assert await index.count("robots") == 1
+    await index.close()
+
+
+async def test_a_process_that_cannot_be_started_is_said(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await EdgeIndex.open(root, apart=True)
+    await index.prepare(EMBEDDER)
+    with monkeypatch.context() as broken:
+        broken.setattr(sys, "executable", str(root / "nothing"))
+        with pytest.raises(IndexUnavailable, match="can't be started"):
+            await index.upsert([make_point(1)])
+    await index.upsert([make_point(1)])
+    assert await index.count("robots") == 1
+    await index.close()
+
+
+async def test_closing_does_not_wait_for_a_process_that_hangs(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(edge, "LAST_CALL_S", 0.2)
+    index = await EdgeIndex.open(root, apart=True)
+    await index.prepare(EMBEDDER)
+    await index.upsert([make_point(1)])
+    await index.commit()
+    os.kill(engine(root), signal.SIGSTOP)
+    read = asyncio.create_task(index.count("robots"))
+    await asyncio.sleep(0.1)
+    async with asyncio.timeout(5):
+        await index.close()
+    with pytest.raises(IndexUnavailable, match="SIGKILL"):
+        await read
+    assert engines(root) == []
+    assert "not closed in order" in caplog.text
+    index = await EdgeIndex.open(root)
+    assert await index.count("robots") == 1
+    await index.close()
+
+
+async def test_a_book_that_could_not_be_made_leaves_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = await EdgeIndex.open(root, apart=True)
+    await index.prepare(EMBEDDER)
+
+    def fail(*_: object) -> None:
+        raise IndexUnavailable("the engine failed")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(apart.RemoteStore, "index_field", fail)
+        with pytest.raises(IndexUnavailable):
+            await index.upsert([make_point(1)])
+    assert list((root / "quire@1").iterdir()) == []
+    await index.upsert([make_point(1)])
     await index.close()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from quire.cli.allocation import share_arenas
 from quire.cli.terminal import HomeOption, err, fail, settings_of
-from quire.errors import InvalidSetting
+from quire.errors import InvalidSetting, QuireError
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
     from quire.settings import Settings
 
 GRACE_S = 10
@@ -60,13 +63,16 @@ def listen(settings: Settings, host: str, port: int) -> None:
             await super().startup(sockets)
             gc.freeze()
             gc.enable()
+            if self.started:
+                err.print(f"Quire on [bold]http://{host}:{port}[/]  (stop with Ctrl-C)")
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             begin_shutdown(app)
             await super().shutdown(sockets)
 
+    told = _FailureTold(app)
     config = uvicorn.Config(
-        app,
+        told,
         host=host,
         port=port,
         log_config=None,
@@ -76,8 +82,38 @@ def listen(settings: Settings, host: str, port: int) -> None:
         timeout_graceful_shutdown=GRACE_S,
         lifespan="on",
     )
-    err.print(f"Quire on [bold]http://{host}:{port}[/]  (stop with Ctrl-C)")
     server = Server(config)
-    server.run()
+    try:
+        server.run()
+    finally:  # the server exits by itself if it can't start
+        if told.failure is not None:
+            fail(told.failure)
     if not server.started:
         raise typer.Exit(1)
+
+
+class _FailureTold:
+    """Keeps why the application didn't start, which the server would print as a traceback."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.failure: QuireError | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on but the traceback."""
+
+        async def tell(message: Message) -> None:
+            error = sys.exception()
+            if message["type"] == "lifespan.startup.failed" and isinstance(error, QuireError):
+                self.failure = error
+                message = {"type": message["type"], "message": ""}
+            await send(message)
+
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._app(scope, receive, tell)
+        except QuireError:
+            if self.failure is None:
+                raise

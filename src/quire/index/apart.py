@@ -1,26 +1,34 @@
 """The engine in a process of its own, so that no call of it stops the loop of this one.
 
-The process is started with the first book and ends with this one (its input ends). It holds
-`.engine` in the index's folder as long as it lives, and whoever opens the folder waits for
-that: a call that was under way when this process was killed is over before another begins.
-If it ends itself, the call fails, and the next one starts another and opens the book again,
-whose log has all that was said to be written.
+The process is started with the first book and ends with this one (its line to it ends). Two locks
+in the index's folder tell other processes what it is at:
+
+- `.engine` it holds from its first moment to its last. Whoever opens the folder waits for that, so
+  a call that was under way when this process was killed is over before another begins.
+- `.working` it holds during every call that writes. Whoever copies the files waits for that, too.
+
+If it ends itself, the call fails, and the next one starts another and opens the book again, whose
+log has all that was said to be written.
 """
 
 from __future__ import annotations
 
+import fcntl
 import itertools
+import logging
+import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import time
+import traceback
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import IO, Any, Final, cast
 
 import numpy as np
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from quire.errors import IndexUnavailable
@@ -28,11 +36,16 @@ from quire.index.conditions import Condition
 from quire.index.payload import Kind
 from quire.index.port import SparseVector
 from quire.index.store import Found, NewPoint, Stored
-from quire.processes import Pipes, command, stand_by
+from quire.processes import STARTED, Line, command, line_home
 
-CALL_SECONDS: Final = 120.0
-"""What one call may take: opening a book replays its log, some seconds at most."""
+CALL_SECONDS: Final = 60.0
+"""How long a call may say nothing: opening a book replays its log, some seconds at most."""
+ENGINE: Final = ".engine"
+WORKING: Final = ".working"
 _END_SECONDS: Final = 10.0
+_READS: Final = frozenset({"alive", "count", "query", "retrieve", "scroll"})
+_LOOK_EVERY_S: Final = 0.005
+_log = logging.getLogger(__name__)
 
 
 class Apart:
@@ -44,8 +57,9 @@ class Apart:
         self._mutex = threading.Lock()
         self._numbers = itertools.count()
         self._child: subprocess.Popen[bytes] | None = None
-        self._pipes: Pipes | None = None
+        self._line: Line | None = None
         self._starts = 0
+        self._closed = False
 
     def create(self, folder: Path, dimension: int) -> RemoteStore:
         """A new empty store."""
@@ -69,23 +83,25 @@ class Apart:
     def release(self, store: RemoteStore) -> None:
         """Close the store, unless its process is gone."""
         with self._mutex:
-            if store.opened_at != self._starts or self._pipes is None:
+            if store.opened_at != self._starts or self._line is None:
                 return
             try:
                 self._ask(store.number, "close")
             except IndexUnavailable:
-                if self.process_id is not None:  # it lives and says why not
+                if self._child is not None:  # it lives and says why not
                     raise
+
+    def abandon(self) -> None:
+        """End the process whatever it is at; calls fail from now on."""
+        self._closed = True
+        if (child := self._child) is not None:
+            child.kill()
 
     def close(self) -> None:
         """End the process when it has done what it is at."""
         with self._mutex:
+            self._closed = True
             self._end(patience=_END_SECONDS)
-
-    @property
-    def process_id(self) -> int | None:
-        """Of the other process; None while there is none."""
-        return None if self._child is None else self._child.pid
 
     def _opened(self, folder: Path, how: str, *args: Any) -> RemoteStore:
         self._begun()
@@ -94,30 +110,42 @@ class Apart:
         return store
 
     def _begun(self) -> None:
-        if self._child is not None and self._child.poll() is None:
-            return
-        self._end()
+        if self._closed:
+            raise IndexUnavailable("the index is closed")
+        if self._child is not None:
+            if self._child.poll() is None:
+                return
+            self._lost()
         here, there = socket.socketpair()
         here.settimeout(CALL_SECONDS)
-        with there:
-            self._child = subprocess.Popen(
-                command(__name__, str(self._root)), stdin=there.fileno(), stdout=there.fileno()
-            )
-        with here:  # the two files keep it open
-            self._pipes = Pipes(here.makefile("rb"), here.makefile("wb"))
+        try:
+            with there, (self._root / ENGINE).open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                handed = (there.fileno(), lock.fileno())  # the lock is held by whoever has it open
+                start = command(__name__, there.fileno(), str(self._root))
+                self._child = subprocess.Popen(start, pass_fds=handed, **STARTED)
+                lock.write(str(self._child.pid))
+        except OSError as error:
+            here.close()
+            raise IndexUnavailable(f"the index's process can't be started: {error}") from error
+        self._line = Line(here)
         self._starts += 1
 
     def _ask(self, number: int, method: str, *args: Any, **how: Any) -> Any:
-        pipes = cast(Pipes, self._pipes)
+        line = cast(Line, self._line)
         try:
-            pipes.send((number, method, args, how))
-            result, failure = pipes.receive()
-        except (EOFError, OSError) as error:
+            line.send((number, method, args, how))
+            result, failure = line.receive()
+        except TimeoutError as error:
             self._end()
-            late = isinstance(error, TimeoutError)
-            what = f"took longer than {CALL_SECONDS:.0f} s" if late else "ended"
             raise IndexUnavailable(
-                f"the process that holds the index {what}; the next request starts another"
+                f"the index's process said nothing for {CALL_SECONDS:.0f} s; "
+                "the next request starts another"
+            ) from error
+        except (EOFError, OSError) as error:
+            why = self._lost()
+            raise IndexUnavailable(
+                f"the index's process ended ({why}); the next request starts another"
             ) from error
         except BaseException:
             self._end()  # an answer may still be on its way
@@ -126,19 +154,29 @@ class Apart:
             raise IndexUnavailable(failure)
         return result
 
-    def _end(self, patience: float = 0.0) -> None:
+    def _lost(self) -> str:
+        """Note why the process ended by itself."""
+        child = cast("subprocess.Popen[bytes]", self._child)
+        why = _reason(self._end(patience=1.0))
+        _log.warning("the index's process %d ended: %s", child.pid, why)
+        return why
+
+    def _end(self, patience: float = 0.0) -> int:
+        """End the process, by force if it isn't gone in time; its exit status."""
         child, self._child = self._child, None
-        pipes, self._pipes = self._pipes, None
-        if pipes is not None:
+        line, self._line = self._line, None
+        if child is not None and not patience:
+            child.kill()
+        if line is not None:
             with suppress(OSError):
-                pipes.close()
+                line.close()
         if child is None:
-            return
+            return 0
         try:
-            child.wait(patience)
+            return child.wait(patience or None)
         except subprocess.TimeoutExpired:
             child.kill()
-            child.wait()
+            return child.wait()
 
 
 class RemoteStore:
@@ -214,39 +252,75 @@ class RemoteStore:
         )
 
 
-def wait_for_the_last(root: Path, seconds: float) -> bool:
-    """Whether nothing that an earlier process started still works on the folder."""
-    lock = FileLock(root / ".engine")
+@contextmanager
+def _at_work(folder: IO[str]) -> Generator[None]:
+    fcntl.flock(folder, fcntl.LOCK_EX)
     try:
-        lock.acquire(timeout=seconds, poll_interval=0.005)
-    except Timeout:
-        return False
-    lock.release()
-    return True
+        yield
+    finally:
+        fcntl.flock(folder, fcntl.LOCK_UN)
 
 
-def serve(pipes: Pipes) -> None:
-    """What the other process does until its input ends."""
+def _reason(status: int) -> str:
+    if status >= 0:
+        return f"status {status}"
+    name = signal.Signals(-status).name
+    return f"{name}; is the disk full?" if name == "SIGBUS" else name
+
+
+def left_at_work(root: Path, seconds: float) -> str | None:
+    """The process that an ended one left at work on the folder, if it isn't gone by then."""
+    end = time.monotonic() + seconds
+    with (root / ENGINE).open("a+") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    lock.seek(0)
+                    return lock.read() or "unknown"
+                time.sleep(_LOOK_EVERY_S)
+            else:
+                return None
+
+
+def serve(line: Line, working: IO[str]) -> None:
+    """What the other process does until its line ends."""
     from quire.index.engine import EdgeStore
 
     stores: dict[int, EdgeStore] = {}
+
+    def do(number: int, method: str, *args: Any, **how: Any) -> Any:
+        if method in ("create", "load"):
+            stores[number] = getattr(EdgeStore, method)(*args)
+            return None
+        if method == "close":
+            return stores.pop(number).close()
+        return getattr(stores[number], method)(*args, **how)
+
+    def answer(number: int, method: str, args: tuple[Any, ...], how: dict[str, Any]) -> object:
+        try:
+            return do(number, method, *args, **how), None
+        except IndexUnavailable as error:
+            return None, error.message
+        except Exception as error:  # noqa: BLE001 (one request's fault mustn't be the others')
+            traceback.print_exc()
+            return None, f"the embedded index failed to {method}: {error}"
+
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            number, method, args, how = pipes.receive()
-            result, failure = None, None
-            try:
-                if method in ("create", "load"):
-                    stores[number] = getattr(EdgeStore, method)(*args)
-                elif method == "close":
-                    stores.pop(number).close()
-                else:
-                    result = getattr(stores[number], method)(*args, **how)
-            except IndexUnavailable as error:
-                failure = error.message
-            pipes.send((result, failure))
+            number, method, args, how = line.receive()
+            if method in _READS:
+                reply = answer(number, method, args, how)
+            else:
+                with _at_work(working):
+                    reply = answer(number, method, args, how)
+            line.send(reply)
+    with _at_work(working):
+        stores.clear()
 
 
 def main() -> None:
     """The other process."""
-    with FileLock(Path(sys.argv[1]) / ".engine", timeout=CALL_SECONDS / 2):
-        serve(stand_by())
+    with (Path(sys.argv[2]) / WORKING).open("a") as working:
+        serve(line_home(), working)

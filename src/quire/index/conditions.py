@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
+from quire.errors import InvalidRequest
 from quire.models import Filters
 
 
@@ -36,8 +38,22 @@ Condition = Match | Between | AnyOf
 
 
 def conditions(filters: Filters) -> tuple[Condition, ...]:
-    """The conditions that must all hold; empty when nothing is filtered."""
+    """The conditions that must all hold; empty when nothing is filtered.
+
+    Raises `InvalidRequest` for a value that no store can hold.
+    """
+    for name, given in filters.applied().items():
+        values = cast("list[object]", given) if isinstance(given, list) else [given]
+        if not all(map(_storable, values)):
+            raise InvalidRequest(f"{name}: is not a value that a page can have", field=name)
     return tuple(_conditions(filters))
+
+
+def _storable(value: object) -> bool:
+    """A number of 64 bits, or a text that is Unicode: JSON can carry half a character."""
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    return all(not "\ud800" <= letter <= "\udfff" for letter in str(value))
 
 
 def page_url(source_url: str) -> str:

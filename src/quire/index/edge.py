@@ -3,6 +3,7 @@
     root/
     ├── .lock                  held by the process that has the store open
     ├── .writing               held during a write, and while another process makes a copy
+    ├── .engine, .working      held by the engine's own process, if it has one (see `apart.py`)
     ├── quire.json             the alias: current generation, embedder, schema
     └── quire@3/               a generation
         ├── my-book.1/         one shard per book (see `generation.py`)
@@ -33,7 +34,7 @@ from quire.errors import (
     InvalidRequest,
     StoreLocked,
 )
-from quire.index.apart import Apart, wait_for_the_last
+from quire.index.apart import Apart, left_at_work
 from quire.index.finds import C, Choose, Question, choose_from
 from quire.index.gate import WriteGate
 from quire.index.generations import Generations
@@ -94,10 +95,10 @@ class EdgeIndex:
             raise ConfigurationError(
                 f"QDRANT_COLLECTION_NAME={collection!r}: use letters, digits, '-' and '_'"
             )
+        stores = await asyncio.to_thread(_stores, root, apart=apart)
         lock = await asyncio.to_thread(lock_folder, root)
         threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="quire-index")
         gate = WriteGate(root)
-        stores = await asyncio.to_thread(_stores, root, apart=apart)
         generations = Generations(root, collection, stores=stores, gate=gate)
         index = cls(root, generations, stores=stores, lock=lock, threads=threads, gate=gate)
         try:
@@ -301,8 +302,8 @@ class EdgeIndex:
             self._schema = SCHEMA_VERSION
             rebuilt._rebuild_of = rebuilt._generation = None
             rebuilt._closed = True
-            if retired is not None:
-                await self._blocking(retired.retire)
+            if retired is not None and retired.retire():
+                await self._blocking(retired.remove)
 
     async def close(self) -> None:
         """Flush and let go of the folder; a rebuild that didn't finish is removed."""
@@ -312,11 +313,11 @@ class EdgeIndex:
             self._closed = True
             generation, self._generation = self._generation, None
             if self._rebuild_of is not None:
-                if generation is not None:
-                    await self._blocking(generation.retire, always=True)
+                if generation is not None and generation.retire():
+                    await self._blocking(generation.remove, always=True)
                 return
             try:
-                await asyncio.to_thread(self._threads.shutdown)
+                await self._finished()
                 if generation is not None:
                     await asyncio.to_thread(self._written, generation.close)
             finally:
@@ -324,6 +325,14 @@ class EdgeIndex:
                 self._lock.release()
 
     # inside
+
+    async def _finished(self) -> None:
+        """Let every call that has begun end; one that doesn't fails."""
+        ending = asyncio.ensure_future(asyncio.to_thread(self._threads.shutdown))
+        done, _ = await asyncio.wait([ending], timeout=LAST_CALL_S)
+        if not done:
+            self._stores.abandon()
+        await ending
 
     def _current(self) -> Generation:
         if self._generation is None:
@@ -366,8 +375,16 @@ class EdgeIndex:
         except BaseException:
             generation.leave()
             raise
-        future.add_done_callback(lambda _: generation.leave())
+        future.add_done_callback(lambda _: self._left(generation))
         return future
+
+    def _left(self, generation: Generation) -> None:
+        """A read has ended; this may be the event loop."""
+        if generation.leave():
+            try:
+                self._threads.submit(generation.remove)
+            except RuntimeError:  # the index is being closed
+                generation.remove()
 
     def _read_table(self, book_id: str) -> None:
         """Begin to read the book's table, unless one is being read; failing is no harm."""
@@ -408,19 +425,21 @@ def _stores(root: Path, *, apart: bool) -> Stores:
 
 def lock_folder(root: Path) -> BaseFileLock:
     """Take the folder for this process; raises `StoreLocked` if another has it."""
-    root.mkdir(parents=True, exist_ok=True)
     lock = FileLock(root / ".lock", thread_local=False)
     try:
+        root.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout as error:
         raise StoreLocked(
             f"another process has the index at {root} open; stop it, or set QDRANT_URL and "
             "DATABASE_URL, which let many processes share one index"
         ) from error
-    if not wait_for_the_last(root, LAST_CALL_S):
+    except OSError as error:
+        raise IndexUnavailable(f"can't use the index at {root}: {error.strerror}") from error
+    if (left := left_at_work(root, LAST_CALL_S)) is not None:
         lock.release()
         raise StoreLocked(
-            f"a process that was ended left its index's process at work in {root}; "
+            f"a process that was ended left its index's process {left} at work in {root}; "
             "try again, or end that one too"
         )
     return lock

@@ -205,6 +205,9 @@ class Here:
     create = staticmethod(EdgeStore.create)
     load = staticmethod(EdgeStore.load)
 
+    def abandon(self) -> None:
+        """A call in this process can't be ended."""
+
     def close(self) -> None:
         """Nothing else runs."""
 

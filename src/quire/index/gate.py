@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from quire.errors import IndexUnavailable
+from quire.index.apart import WORKING
 
 PATIENCE_S = 60.0
 _LOOK_EVERY_S = 0.005
@@ -21,11 +22,13 @@ class WriteGate:
     """Held by every write, so that another process can copy files that stand still.
 
     The engine works on its files only while it is called, so between two writes they are
-    what a crash at that moment would leave, and opening such a copy replays its log.
+    what a crash at that moment would leave, and opening such a copy replays its log. If it has a
+    process of its own, that may go on after this one was killed; a copier waits for it as well.
     """
 
     def __init__(self, root: Path) -> None:
         self._file = FileLock(root / ".writing", thread_local=False)
+        self._working = FileLock(root / WORKING, thread_local=False)
         self._mutex = threading.Lock()
         self._holders = 0
 
@@ -47,14 +50,14 @@ class WriteGate:
     @asynccontextmanager
     async def standstill(self) -> AsyncGenerator[None]:
         """Keep the writers of every process out; reads of open books go on."""
-        wait = partial(self._file.acquire, timeout=PATIENCE_S, poll_interval=_LOOK_EVERY_S)
-        try:
-            await asyncio.to_thread(wait)
-        except Timeout as error:
-            raise IndexUnavailable(
-                f"the index was written to without a pause for {PATIENCE_S:.0f} s; try again"
-            ) from error
-        try:
+        with ExitStack() as held:
+            for lock in (self._file, self._working):
+                wait = partial(lock.acquire, timeout=PATIENCE_S, poll_interval=_LOOK_EVERY_S)
+                try:
+                    held.enter_context(await asyncio.to_thread(wait))
+                except Timeout as error:
+                    raise IndexUnavailable(
+                        f"the index was written to without a pause for {PATIENCE_S:.0f} s; "
+                        "try again"
+                    ) from error
             yield
-        finally:
-            self._file.release()

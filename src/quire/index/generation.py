@@ -8,17 +8,18 @@ The price is some 10 MB and one thread for each book in use; shards are opened o
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
-from quire.errors import InvalidRequest
-from quire.index.disk import READY, check_room, remove_shard
+from quire.errors import IndexUnavailable, InvalidRequest
+from quire.index.disk import LEAST_TO_OPEN, READY, check_room, remove_shard
 from quire.index.gate import WriteGate
 from quire.index.memory import Memory
 from quire.index.payload import FILTERED
@@ -27,13 +28,14 @@ from quire.index.shard import Shard
 from quire.index.store import Stores
 
 LONGEST_NAME: Final = 200
+_log = logging.getLogger(__name__)
 
 
 class Generation:
     """The shards of one generation; every method may block and may be called in any thread.
 
-    `enter` before a read and `leave` after it: a generation that was retired is removed
-    from the disk when its last reader leaves.
+    `enter` before a read and `leave` after it: a generation that was retired is to be removed
+    when its last reader leaves.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class Generation:
     @contextmanager
     def shard(self, book_id: str) -> Generator[Shard | None]:
         """The book's shard, kept open while in use; None if the book is unknown."""
-        with self._lock:
+        with self._gate_of(book_id), self._lock:
             shard = self._opened(book_id)
             if shard is not None:
                 self._users[shard] = self._users.get(shard, 0) + 1
@@ -87,7 +89,11 @@ class Generation:
             if book_id in self._folders:
                 return
         shard = self.fresh(book_id)
-        shard.make_ready()
+        try:
+            shard.make_ready()
+        except BaseException:
+            shard.destroy()
+            raise
         with self._lock:
             self._open[book_id], self._folders[book_id] = shard, shard.folder
 
@@ -97,11 +103,15 @@ class Generation:
         name = folder_name(book_id)
         last = max(map(_number, self.folder.glob(f"{name}.*")), default=0)
         folder = self.folder / f"{name}.{last + 1}"
-        store = self._stores.create(folder, self.embedder.dimension)
-        for field, kind in FILTERED.items():
-            store.index_field(field, kind)
-        store.flush()
-        return Shard(folder, store, self._memory)
+        try:
+            store = self._stores.create(folder, self.embedder.dimension)
+            for field, kind in FILTERED.items():
+                store.index_field(field, kind)
+            store.flush()
+            return Shard(folder, store, self._memory)
+        except BaseException:
+            remove_shard(folder)
+            raise
 
     def replace(self, book_id: str, shard: Shard) -> None:
         """Let this shard be the book's; the other goes when the last read on it has ended."""
@@ -135,9 +145,13 @@ class Generation:
         self._each(Shard.sync)
 
     def close(self) -> None:
-        """Flush and close every shard."""
+        """Flush and close every shard; one that fails has all that was committed in its log."""
         with self._lock:
-            self._each(Shard.close)
+            for shard in self._open.values():
+                try:
+                    shard.close()
+                except IndexUnavailable as error:
+                    _log.warning("a book was not closed in order: %s", error.message)
             self._open.clear()
 
     def enter(self) -> None:
@@ -145,21 +159,17 @@ class Generation:
         with self._counting:
             self._readers += 1
 
-    def leave(self) -> None:
-        """A read ended."""
+    def leave(self) -> bool:
+        """A read ended; whether the generation is to be removed now."""
         with self._counting:
             self._readers -= 1
-            unused = self._retired and not self._readers
-        if unused:
-            self._remove()
+            return self._retired and not self._readers
 
-    def retire(self) -> None:
-        """Remove the generation as soon as nobody reads it; no other read begins."""
+    def retire(self) -> bool:
+        """No other read begins; whether the generation can be removed now."""
         with self._counting:
             self._retired = True
-            unused = not self._readers
-        if unused:
-            self._remove()
+            return not self._readers
 
     def _find(self) -> Iterator[tuple[str, Path]]:
         """Each book with the newest of its shards; the others were on their way out."""
@@ -174,12 +184,18 @@ class Generation:
         for name, path in newest.items():
             yield unquote(name), path
 
+    def _gate_of(self, book_id: str) -> AbstractContextManager[None]:
+        """What to hold while the book is opened: that replays its log. Others don't wait for it."""
+        with self._lock:
+            closed = book_id in self._folders and book_id not in self._open
+        return self._gate.write() if closed else nullcontext()
+
     def _opened(self, book_id: str) -> Shard | None:
         shard = self._open.get(book_id)
         if shard is None and book_id in self._folders:
             folder = self._folders[book_id]
-            with self._gate.write():  # loading replays the log
-                shard = Shard(folder, self._stores.load(folder), self._memory)
+            check_room(folder, LEAST_TO_OPEN)
+            shard = Shard(folder, self._stores.load(folder), self._memory)
             self._open[book_id] = shard
         return shard
 
@@ -205,7 +221,8 @@ class Generation:
         for shard in shards:
             action(shard)
 
-    def _remove(self) -> None:
+    def remove(self) -> None:
+        """Remove the shards and their folder; nobody reads them."""
         with self._lock:
             for shard in [*self._open.values(), *self._dropped]:
                 shard.destroy()

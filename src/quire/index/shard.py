@@ -25,7 +25,14 @@ from numpy.typing import NDArray
 
 from quire.errors import IndexUnavailable
 from quire.index.conditions import conditions
-from quire.index.disk import READY, check_room, remove_shard, sync_file, sync_folder
+from quire.index.disk import (
+    READY,
+    check_room,
+    remove_shard,
+    sync_file,
+    sync_folder,
+    unready,
+)
 from quire.index.finds import C, Choose, Question, Row, columns
 from quire.index.memory import Memory
 from quire.index.payload import is_point_id, to_payload
@@ -149,6 +156,7 @@ class Shard:
     def destroy(self) -> None:
         """Close and remove the folder; a crash half-way leaves one that is no longer `READY`."""
         self._memory.tables.drop(self._key)
+        unready(self.folder)
         self._store.close()
         remove_shard(self.folder)
 

@@ -118,6 +118,10 @@ class Stores(Protocol):
         """An existing one, with what its log holds."""
         ...
 
+    def abandon(self) -> None:
+        """Make calls that don't end fail, if that is possible."""
+        ...
+
     def close(self) -> None:
         """Let go of whatever ran the stores; they are closed before."""
         ...

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,7 +25,7 @@ from quire.errors import PageRejected
 from quire.ingestion.identity import LessonKeys
 from quire.ingestion.splitting import PageChunks, split_file
 from quire.models import Chunk
-from quire.processes import LENGTH, Pipes, command, packed, stand_by
+from quire.processes import LENGTH, STARTED, Line, command, line_home, packed
 
 LARGE_PAGE = 32_768
 """Bytes from which a page has the process; below, a thread holds nobody up for long."""
@@ -71,7 +72,7 @@ class Splitters:
     def __init__(self, *, seconds: float = PAGE_SECONDS) -> None:
         """`seconds` is what one page may take."""
         self._seconds = seconds
-        self._child: asyncio.subprocess.Process | None = None
+        self._child: _Child | None = None
 
     async def __aenter__(self) -> Self:
         """Nothing is started yet."""
@@ -126,18 +127,18 @@ class Splitters:
         self, request: _Request, count_tokens: Callable[[str], int]
     ) -> PageChunks | None:
         child = await self._begun()
-        await _send(child, request)
+        await child.send(request)
         chunks: list[Chunk] = []
         embedded: list[str] = []
         left = self._seconds
         while True:
             began = time.monotonic()
             async with asyncio.timeout(left):
-                reply = await _receive(child)
+                reply = await child.receive()
             left -= time.monotonic() - began  # counting may wait until the model is loaded
             match reply:
                 case _Count(text):
-                    await _send(child, await asyncio.to_thread(count_tokens, text))
+                    await child.send(await asyncio.to_thread(count_tokens, text))
                 case _Part() as part:
                     chunks += part.chunks
                     embedded += part.embedded
@@ -146,47 +147,67 @@ class Splitters:
                 case ended:
                     return None if ended.skipped else PageChunks(tuple(chunks), tuple(embedded))
 
-    async def _begun(self) -> asyncio.subprocess.Process:
+    async def _begun(self) -> _Child:
         if self._child is None:
-            self._child = await asyncio.create_subprocess_exec(
-                *command(__name__),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                limit=1 << 20,
-            )
+            self._child = await _Child.start()
         return self._child
 
     async def _end(self) -> None:
         child, self._child = self._child, None
-        if child is None:
-            return
+        if child is not None:
+            await child.end()
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """The other process, and the line to it."""
+
+    process: asyncio.subprocess.Process
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    @classmethod
+    async def start(cls) -> Self:
+        here, there = socket.socketpair()
+        with there:
+            start = command(__name__, there.fileno())
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *start, pass_fds=(there.fileno(),), **STARTED
+                )
+            except OSError:
+                here.close()
+                raise
+        reader, writer = await asyncio.open_connection(sock=here, limit=1 << 20)
+        return cls(process, reader, writer)
+
+    async def send(self, message: object) -> None:
+        self.writer.write(packed(message))
+        await self.writer.drain()
+
+    async def receive(self) -> Any:
+        (length,) = LENGTH.unpack(await self.reader.readexactly(LENGTH.size))
+        return pickle.loads(await self.reader.readexactly(length))
+
+    async def end(self) -> None:
         with suppress(ProcessLookupError):
-            child.kill()
-        await child.wait()
+            self.process.kill()
+        self.writer.close()
+        with suppress(OSError):
+            await self.writer.wait_closed()
+        await self.process.wait()
 
 
-async def _send(child: asyncio.subprocess.Process, message: Any) -> None:
-    assert child.stdin is not None
-    child.stdin.write(packed(message))
-    await child.stdin.drain()
-
-
-async def _receive(child: asyncio.subprocess.Process) -> Any:
-    assert child.stdout is not None
-    (length,) = LENGTH.unpack(await child.stdout.readexactly(LENGTH.size))
-    return pickle.loads(await child.stdout.readexactly(length))
-
-
-def serve(pipes: Pipes) -> None:
+def serve(line: Line) -> None:
     """What the other process does until its requests end, as they do when this one dies."""
 
     def count(text: str) -> int:
-        pipes.send(_Count(text))
-        return pipes.receive()
+        line.send(_Count(text))
+        return line.receive()
 
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            request: _Request = pipes.receive()
+            request: _Request = line.receive()
             try:
                 split = split_file(
                     request.book,
@@ -197,15 +218,15 @@ def serve(pipes: Pipes) -> None:
                     identity=request.identity,
                 )
             except PageRejected as error:
-                pipes.send(_Rejected(str(error), error.line))
+                line.send(_Rejected(str(error), error.line))
                 continue
             if split is not None:
                 for at in range(0, len(split.chunks), _SLICE):
                     end = at + _SLICE
-                    pipes.send(_Part(split.chunks[at:end], split.embedded[at:end]))
-            pipes.send(_Done(split is None))
+                    line.send(_Part(split.chunks[at:end], split.embedded[at:end]))
+            line.send(_Done(split is None))
 
 
 def main() -> None:
     """The other process."""
-    serve(stand_by())
+    serve(line_home())

@@ -24,6 +24,10 @@ from quire.reading.wording import as_question
         ("Tell me something about quaternions", "What are quaternions?"),
         ("Describe the action head", "What is the action head?"),
         ("Define topic.", "What is topic?"),
+        ("I'd like to know how bags work", "How bags work?"),
+        ("Explain to me topics", "What are topics?"),
+        ("Describe ROS", "What is ROS?"),
+        ("Give me the command to list nodes", "What is the command to list nodes?"),
     ],
 )
 def test_a_request_becomes_the_question_it_means(request_: str, question: str) -> None:
@@ -38,6 +42,10 @@ def test_a_request_becomes_the_question_it_means(request_: str, question: str) -
         "Name a sensor that sees in the dark.",  # one of many: "What are" would be wrong
         "Name the process",
         "Launch two nodes",
+        "Name of the robot's nodes",
+        "Explain this",
+        "Explained by example",
+        "Give me an example of a launch file",
         "The node is listed. Name it",
         "",
     ],
