@@ -98,6 +98,8 @@ class Extractor:
         chosen = _Choice(intent, ranked, terse=self._terse).make()
         if intent.expects == "price" and not any(_PRICED.search(u.unit.plain) for u in chosen):
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
+        if intent.subject and not any(intent.subject & unit.stems for unit in chosen):
+            return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         return Extract(
             segments=tuple(
                 _segment(unit, alone=_is_alone(i, chosen)) for i, unit in enumerate(chosen)
@@ -114,12 +116,13 @@ def _by_score(unit: Ranked) -> tuple[float, int, int]:
 
 
 def _is_alone(i: int, chosen: Sequence[Ranked]) -> bool:
-    """Whether a list entry stands among sentences, where its bullet would look lost."""
+    """Whether a list entry stands where its bullet would look lost, or its number does."""
+    unit = chosen[i]
     around = (*chosen[max(0, i - 1) : i], *chosen[i + 1 : i + 2])
     return not any(
         other.unit.kind in ("item", "step", "lead")
-        and (other.excerpt.number, other.unit.block)
-        == (chosen[i].excerpt.number, chosen[i].unit.block)
+        and (other.excerpt.number, other.unit.block) == (unit.excerpt.number, unit.unit.block)
+        and (unit.unit.kind != "step" or abs(other.index - unit.index) == 1)
         for other in around
     )
 
@@ -141,6 +144,7 @@ class _Choice:
         self._at = {(unit.excerpt.number, unit.index): unit for unit in ranked}
         self._prose = [u for u in ranked if u.unit.kind in ("sentence", "item", "step")]
         self._prose += [u for u in ranked if u.unit.kind == "lead" and _says_something(u)]
+        self._prose = [u for u in self._prose if not _only_asks(u)] or self._prose
         self._best = max(ranked, key=_by_score)
         self._read = self._best.answer is not None
 
@@ -155,7 +159,34 @@ class _Choice:
                 chosen = self._code() or self._sentences()
             case _:
                 chosen = self._sentences()
-        return self._in_order(chosen or [self._best])
+        return self._in_order(self._whole_lists(chosen or [self._best]))
+
+    def _whole_lists(self, chosen: list[Ranked]) -> list[Ranked]:
+        """Much of a list becomes all of it; where one thing is asked for, only its best entry."""
+        parts: dict[tuple[int, int], list[Ranked]] = {}
+        for unit in chosen:
+            if unit.unit.kind in ("item", "step"):
+                parts.setdefault((unit.excerpt.number, unit.unit.block), []).append(unit)
+        for place, part in parts.items():
+            whole = self._list_at(place)
+            lead = self._lead_of(whole[0])
+            led = lead is not None and lead in chosen
+            if self._terse or len(part) == len(whole) or (len(part) == 1 and not led):
+                continue
+            if self._intent.kind in ("definition", "number"):
+                best = max(part, key=_by_score)
+                chosen = [unit for unit in chosen if unit not in part or unit is best]
+            elif (led or 2 * len(part) >= len(whole)) and _is_short(whole):
+                chosen = [*chosen, *([lead] if lead else []), *whole]
+        return chosen
+
+    def _list_at(self, place: tuple[int, int]) -> list[Ranked]:
+        return [
+            unit
+            for unit in self._ranked
+            if (unit.excerpt.number, unit.unit.block) == place
+            and unit.unit.kind in ("item", "step")
+        ]
 
     def _sentences(self, *, limit: int | None = None) -> list[Ranked]:
         """The best sentence and those that go with it, each with what it leans on."""
@@ -167,6 +198,12 @@ class _Choice:
         home = max(standing or self._prose, key=_by_score, default=None)
         if home is None:
             return []
+        if (
+            self._shows_block()
+            and home.score < _ELSEWHERE
+            and home.excerpt is not self._best.excerpt
+        ):
+            return self._block(self._best)
         floor = home.score * self._share()
         for unit in sorted(self._prose, key=lambda u: self._ordering(u, home), reverse=True):
             if len(chosen) >= limit or (chosen and self._lifted(unit, home) < floor):
@@ -367,6 +404,14 @@ class _Choice:
         return sorted(
             units, key=lambda u: (-best[u.excerpt.number], u.excerpt.number, u.unit.start)
         )
+
+
+def _only_asks(unit: Ranked) -> bool:
+    return unit.unit.kind == "sentence" and unit.unit.plain.endswith("?")
+
+
+def _is_short(entries: Sequence[Ranked]) -> bool:
+    return len(entries) <= _MAX_STEPS and sum(len(unit.raw) for unit in entries) <= _MAX_TABLE
 
 
 def _says_something(unit: Ranked) -> bool:

@@ -31,7 +31,8 @@ _EMPTY_IT: Final = re.compile(
 )
 _CONJUNCTION: Final = re.compile(
     r"\b(?:so|such|say|says|said|know|mean|means|think|sure|heard|read|believe|ensure|fact|way|"
-    r"(?:\w+(?:s|tion|ment|er|or|ity|ing)))\s+that\b|\bthat\s+(?:is|are|was|were|can|could|has|have|"
+    r"(?:(?!(?:is|was|does|has|as|this)\b)\w+(?:s|tion|ment|er|or|ity|ing)))\s+that\b|"
+    r"\bthat\s+(?:is|are|was|were|can|could|has|have|"
     r"will|would|should|do|does|the|a|an|i|you|we)\b",
     re.IGNORECASE,
 )

@@ -91,6 +91,9 @@ _LIST: Final = re.compile(
     r"(?:of|are|to)\b",
     re.IGNORECASE,
 )
+_THE_SEVERAL: Final = re.compile(
+    r"^\W*(?:so\s+|and\s+)?what (?:are|were) (?:the|some|all)\b", re.IGNORECASE
+)
 _NUMBER: Final = re.compile(
     r"\bhow (?:many|much|long|often|far|fast|large|big|old|tall|high|deep|wide|heavy|hot)\b|"
     r"\bwhat (?:percent(?:age)?|number|rate|size|frequency|version|year|date|speed|distance|port|"
@@ -131,7 +134,7 @@ def read_intent(question: str) -> Intent:
         return Intent(kind="number", terms=terms, expects="number", detailed=detailed)
     if _HOWTO.search(question) and not _HOW_WORKS.search(question):
         return Intent(kind="howto", terms=terms, detailed=detailed)
-    defined = _DEFINITION.match(question)
+    defined = None if _THE_SEVERAL.match(question) else _DEFINITION.match(question)
     if defined and len(defined["x"].split()) <= 5 and not _OF_SOMETHING.search(defined["x"]):
         subject = lexicon.content_stems(defined["x"])
         return Intent(kind="definition", terms=terms, subject=subject, detailed=detailed)

@@ -36,6 +36,7 @@ class Unit:
 _ITEM_MARK: Final = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+")
 _NOTE_MARK: Final = re.compile(r"\[\^[^\]\s]+\]:[ \t]*")
 _ALERT: Final = re.compile(r"(?:>[ \t]?)+\[![A-Za-z]+\][-+]?[ \t]*\r?\n?")
+_QUOTED_HEADING: Final = re.compile(r"(?:>[ \t]?)+#{1,6}[ \t][^\n]*\n(?:[ \t]*(?:>[ \t]?)+\r?\n)*")
 _LINKS: Final = re.compile(r"!?\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])|<?https?://\S+")
 _FRONT_MATTER: Final = re.compile(
     r"\A---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
@@ -127,6 +128,8 @@ def _sentences(
     mark = {"footnote": _NOTE_MARK, "quote": _ALERT}.get(block.kind)
     opening = mark.match(text, start, end) if mark else None
     for a, b in sentence_ranges(text, opening.end() if opening else start, end):
+        if block.kind == "quote" and (heading := _QUOTED_HEADING.match(text, a, b)):
+            a = heading.end()
         a, b = _trimmed(text, a, b)
         if a < b:
             lead = markup.plain(text[a:b]).endswith((":", "："))

@@ -21,6 +21,7 @@ from quire.retrieval.calibration import sigmoid
 
 _MAX_EMBEDDED: Final = 64
 _DEFINES: Final = r"\s*(?:\([^)]*\)\s*)?(?:is|are|was|means|refers to|stands for|describes|—|–|:)\s"
+_DISTINGUISHES: Final = re.compile(r"(?:different|similar|not)\b", re.IGNORECASE)
 _EXPANSION: Final = re.compile(r"((?:\w[\w-]*\s+){1,6})\(([^()]{2,60})\)")
 _BECAUSE: Final = re.compile(
     r"\b(?:because|since|so that|therefore|reason|due to|in order to|thus|otherwise|prevents?|"
@@ -48,9 +49,12 @@ _IMPERATIVE: Final = re.compile(
 _TEACHING: Final = re.compile(
     r"\b(?:in this (?:chapter|lesson|section|module|tutorial|guide|part|page|course)|"
     r"by the end\b|welcome to|you(?:'ll| will) (?:learn|write|create|build|understand|be able|"
-    r"have|see|explore|discover|need to know)|we(?:'ll| will) (?:learn|see|explore|look|cover)|"
+    r"have|see|explore|discover|need to know)|"
+    r"we(?:'ll| will) (?:also |just |now |next )?(?:learn|see|explore|look|cover|talk|discuss|"
+    r"examine|return)|"
     r"until now|so far|you(?:'ve| have) (?:explored|seen|learned)|before you can|"
-    r"the next (?:chapter|lesson|section)|(?:previous|last) (?:chapter|lesson)|let's|"
+    r"now that (?:we|you)|the next (?:chapter|lesson|section)|(?:previous|last) (?:chapter|lesson)|"
+    r"let's|"
     r"(?:this|the) (?:chapter|lesson|section|page) (?:explains|shows|covers|explores|describes))\b",
     re.IGNORECASE,
 )
@@ -299,7 +303,7 @@ def _weights(intent: Intent, units: Sequence[Unit]) -> dict[str, float]:
 
 def _cues(unit: Unit, heading: str, intent: Intent) -> float:
     """What the wording says for or against a unit as this kind of answer."""
-    text, bonus = unit.plain, 0.0
+    text, bonus = unit.plain.replace("’", "'"), 0.0
     count = len(text.split())
     if unit.kind in ("sentence", "item", "step"):
         bonus -= 0.08 if count < 5 else 0.0
@@ -311,7 +315,7 @@ def _cues(unit: Unit, heading: str, intent: Intent) -> float:
         bonus -= 0.15
     if unit.kind != "sentence" and _OBJECTIVE.match(text):
         bonus -= 0.15
-    if _OUTLINE.search(unit.heading or heading):
+    if _OUTLINE.search((unit.heading or heading).replace("’", "'")):
         bonus -= 0.2
     match intent.kind:
         case "definition" if _defines(text, intent.subject):
@@ -354,6 +358,6 @@ def _defines(text: str, subject: frozenset[str]) -> bool:
         if subject <= lexicon.content_stems(spelled) | lexicon.content_stems(short):
             return True
     head = re.split(_DEFINES, text, maxsplit=1)
-    if len(head) < 2 or len(head[0].split()) > 9:
+    if len(head) < 2 or len(head[0].split()) > 9 or _DISTINGUISHES.match(head[1]):
         return False
     return subject <= lexicon.content_stems(head[0])

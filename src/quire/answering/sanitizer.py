@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from quire.answering import markup
+from quire.ingestion.inline import raised
 
 _CODE: Final = re.compile(
     r"(?P<fence>^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z))"
@@ -106,6 +107,7 @@ def _prose(text: str, base_url: str | None) -> str:
         text = _MARK.sub("", _FOOTNOTE.sub("", text))
         text = _LINK.sub(link, text)
         text = _AUTOLINK.sub(r"\1", text)
+        text = raised(text)
         text = _TAG.sub(lambda m: "" if _is_html(m.group()) else m.group(), text)
         if text == before:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 
 _MARKUP = re.compile(r"[*_`\[\]<>{}&\\~$^]")
 _BESIDES_CODE = re.compile(r"[*_\[\]<>{}&\\~$^]|``")
@@ -26,6 +27,9 @@ _TAG = re.compile(
     r"(?:[^<>\"'{}`]|\"[^\"]{0,2000}\"|'[^']{0,2000}'|\{(?:[^{}]|\{[^{}]{0,2000}\}){0,2000}\}){0,400}+>"
     r"|</?>|<[!?][A-Za-z\[][^<>]{0,500}>"
 )
+_RAISED = re.compile(r"<(sup|sub)>([^<>]{1,60})</\1>", re.IGNORECASE)
+_ABOVE = str.maketrans("0123456789+-−=()in", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁱⁿ")
+_BELOW = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _ATTRIBUTES = re.compile(
     r"\{\s*[:#.][^{}\n]{0,300}\}|\{\*[^{}]{0,500}\*\}|\{\{[^{}]{0,500}\}\}|\{%[^{}]{0,500}%\}"
 )
@@ -44,12 +48,27 @@ def words(text: str, *, mdx: bool = False) -> str:
     """A run of inline Markdown as one line of plain text.
 
     Emphasis and escapes are undone, links give their text, images their alt text, code spans
-    their code; tags, comments, footnote marks and `{#ids}` go, and in MDX `{expressions}`.
-    Meant for pieces of a few kilobytes.
+    their code; raised and lowered characters stay so; tags, comments, footnote marks and
+    `{#ids}` go, and in MDX `{expressions}`. Meant for pieces of a few kilobytes.
     """
     if _MARKUP.search(text):
-        text = _without_markup(text, mdx)
+        text = _without_markup(text, mdx, change=raised)
     return " ".join(text.split())
+
+
+def raised(text: str) -> str:
+    """`2<sup>7</sup>` as `2⁷`: without its tags alone it would be another number."""
+    return _RAISED.sub(_raised, text) if "<s" in text or "<S" in text else text
+
+
+def _raised(found: re.Match[str]) -> str:
+    sign, table = ("^", _ABOVE) if found[1].lower() == "sup" else ("_", _BELOW)
+    inner = found[2].strip()
+    if all(ord(letter) in table for letter in inner):
+        return inner.translate(table)
+    if "[" in inner or (sign == "^" and len(inner) > 1 and inner.isalpha()):
+        return inner  # a note's mark, or the end of "4th"
+    return f"{sign}{inner}" if inner.isalnum() else f"{sign}({inner})"
 
 
 def heading_text(text: str) -> str:
@@ -59,10 +78,10 @@ def heading_text(text: str) -> str:
 
 def slug_text(text: str) -> str:
     """A heading as the slug functions of site generators see it: every blank counts."""
-    return _without_markup(text, mdx=False) if _MARKUP.search(text) else text
+    return _without_markup(text, mdx=False, change=str) if _MARKUP.search(text) else text
 
 
-def _without_markup(text: str, mdx: bool) -> str:
+def _without_markup(text: str, mdx: bool, change: Callable[[str], str]) -> str:
     if not _BESIDES_CODE.search(text):
         return text.replace("`", "")
     held: list[str] = []
@@ -71,7 +90,7 @@ def _without_markup(text: str, mdx: bool) -> str:
     if "<" in text or "{/*" in text:
         text = _COMMENT.sub(" ", text)
         text = _bare(_AUTOLINK, text)
-        text = _TAG.sub("", text)
+        text = _TAG.sub("", change(text))
     if "{" in text:
         text = _ATTRIBUTES.sub("", text)
         if mdx:

@@ -23,7 +23,10 @@ class Span(NamedTuple):
 
 
 # A terminator with its closing quotes and brackets, before white space; CJK ones need none.
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s)|[。！？｡؟۔।]++[\"”’」』）)]*+")
+_END = re.compile(
+    r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?:\[\^[^\]\s]{1,40}\])*+(?=\s)|"
+    r"[。！？｡؟۔।]++[\"”’」』）)]*+"
+)
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`]{1,2000}(?<!`)\1(?!`)")
 _QUOTED = re.compile(r"(?<![^\s(\[*_—–-])\"[^\"]{1,300}\"(?![^\s.,;:!?)\]*_—–-])|“[^“”]{1,300}”")
 _NOT_ENDS = frozenset(
@@ -121,11 +124,11 @@ def _hidden_ranges(text: str, start: int, end: int) -> Sequence[tuple[int, int]]
 
 def _ends_sentence(text: str, begin: int, mark: int, stop: int, end: int) -> bool:
     """Whether the terminator at `mark` ends the sentence that began at `begin`."""
-    if text[mark] not in ".…":
-        return True
     following = _next_character(text, stop, end)
     if following.islower():
         return False
+    if text[mark] not in ".…":
+        return True
     if text[mark] == "…" or text.startswith("..", mark):
         return True
     before = text[max(begin, mark - 25) : mark].rsplit(None, 1)[-1:]

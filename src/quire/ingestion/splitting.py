@@ -16,7 +16,7 @@ from quire.ingestion.pieces import Piece, PieceMaker
 from quire.ingestion.sections import Section, sections
 from quire.models import Chunk, utc_now
 
-SPLITTING_VERSION = 4
+SPLITTING_VERSION = 5
 """Rises when the same page would be split or rendered otherwise."""
 
 MIN_CHARACTERS = 10

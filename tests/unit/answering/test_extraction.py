@@ -153,6 +153,48 @@ async def test_a_definition_goes_on_with_what_leans_on_it(monkeypatch: pytest.Mo
     assert len(await read("What is PPO?", other, "learns a policy")) == 1
 
 
+CHECKS = """\
+The topic is silent for one of four reasons:
+
+1. The node is not started at all.
+2. The domain numbers of both differ.
+3. The names of the topic differ.
+4. The network drops every packet.
+"""
+
+
+async def test_much_of_a_list_becomes_all_of_it() -> None:
+    found = await read("Why is the topic silent?", CHECKS, "not started", "numbers of both differ")
+    assert found == CHECKS.strip().replace("\n\n", "\n").split("\n")
+
+
+async def test_a_number_of_a_step_does_not_stand_without_the_others() -> None:
+    steps = "\n".join(f"{n}. Step {n} moves part {n} of the arm." for n in range(1, 8))
+    found = await read("Why does it move?", steps, "Step 2 moves", "Step 6 moves")
+    assert found == ["Step 2 moves part 2 of the arm.", "Step 6 moves part 6 of the arm."]
+
+
+async def test_a_table_that_answers_is_not_followed_by_something_else() -> None:
+    table = "| Policy | Meaning |\n|---|---|\n| Lifespan | age at which a message is dropped |\n"
+    other = "The watchdog stops the motors after a second."
+    excerpts = [Excerpt(number=i, text=text, score=0.9) for i, text in enumerate((table, other), 1)]
+    extractor = Extractor(reader=PhraseReader("age at which a message is dropped"))
+    found = await extractor.extract("What does the lifespan policy do?", excerpts)
+    assert [segment.text for segment in found.segments] == [table.strip()]
+
+
+async def test_a_definition_speaks_of_what_is_to_be_defined() -> None:
+    text = "Traits are shared behaviour. They have methods."
+    assert await read("What is coherence?", text, "shared behaviour") == []
+    assert await read("What are traits?", text, "shared behaviour") != []
+
+
+async def test_a_question_of_the_book_is_no_answer() -> None:
+    text = "So what makes a cell different? A cell checks its borrows when it runs."
+    found = await read("How is a cell different?", text, "what makes a cell different", "checks")
+    assert found == ["A cell checks its borrows when it runs."]
+
+
 async def test_a_terse_answer_says_nothing_beside_the_answer() -> None:
     text = "Each motor draws 4 amperes. The casing is blue. A fan cools the board."
     assert await read("What does it draw?", text, "4 amperes", terse=True) == [
@@ -173,6 +215,8 @@ async def test_a_terse_answer_says_nothing_beside_the_answer() -> None:
         ("nodes vs topics", "comparison"),
         ("Distinguish between software AI and embodied AI", "comparison"),
         ("What are the parts of a SLAM system?", "list"),
+        ("What are the defences?", "list"),
+        ("What are closures?", "definition"),
         ("Does Nav2 need a map?", "yesno"),
         ("Show me the code of a publisher", "code"),
         ("Who wrote the book?", "fact"),

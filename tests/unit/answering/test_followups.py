@@ -77,6 +77,8 @@ def test_that_at_the_end_of_a_question_is_what_was_said() -> None:
     assert standalone_question("What repairs that?", DRIFT) == (
         "What repairs visual odometry (drift)?"
     )
+    assert "odometry" in standalone_question("Is that faster?", DRIFT)
+    assert "odometry" in standalone_question("Does that work here too?", DRIFT)
     unchanged = "Which node says that the map is old?"
     assert standalone_question(unchanged, DRIFT) == unchanged
 

@@ -67,6 +67,14 @@ def test_a_heading_is_known_to_the_units_below_it() -> None:
     assert {unit.heading for unit in units(PAGE)} == {"Nodes"}
 
 
+def test_the_heading_of_a_quotation_is_no_part_of_its_first_sentence() -> None:
+    text = "> ##### Overflow\n>\n> A number may be too large. Then it wraps.\n"
+    assert [text[unit.start : unit.end] for unit in units(text)] == [
+        "> A number may be too large.",
+        "Then it wraps.",
+    ]
+
+
 def test_a_unit_with_hidden_characters_is_not_quotable() -> None:
     assert units("Nodes\u200b are fine. Topics are\U000e0041 too.") == ()
 

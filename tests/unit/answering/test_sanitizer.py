@@ -31,6 +31,7 @@ def live_parts(markdown: str) -> list[str]:
     ("text", "expected"),
     [
         ("Plain words.", "Plain words."),
+        ("10<sup>2</sup> cm, not `10<sup>2</sup>`", "10² cm, not `10<sup>2</sup>`"),
         ("An ![image](https://bad.com/x.png) here.", "An  here."),
         ("A [link](https://evil.example) out.", "A link out."),
         (

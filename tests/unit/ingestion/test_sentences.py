@@ -29,6 +29,8 @@ def split(text: str) -> list[str]:
         ["یہ روبوٹ ہے۔", "کیا یہ چلتا ہے؟", "ہاں۔"],
         ["A line\nthat goes on.", "Next."],
         ["**1. Accelerometer** measures it.", "Next."],
+        ["In the “Hello, world!” project, you convert it.", "Next."],
+        ["It has one crane.[^1]", "The master is here.[^a][^b]", "Next."],
     ],
 )
 def test_prose_is_split_at_sentences(sentences: list[str]) -> None:
