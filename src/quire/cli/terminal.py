@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
@@ -64,7 +65,9 @@ def fail(error: QuireError, *, as_json: bool = False) -> NoReturn:
 
         print_json(body_of(error))
     else:
-        err.print(f"[bold red]error:[/] {escape(error.message)}")
+        # the API's field is an option here
+        message = re.sub(r"\Abook_id:", "--book-id:", error.message)
+        err.print(f"[bold red]error:[/] {escape(message)}")
     raise typer.Exit(2 if isinstance(error, InputError) else 1) from error
 
 
