@@ -72,6 +72,10 @@ def test_a_bad_page_is_named_and_the_others_are_ingested(
     bad = small.home.parent / "book" / "bad.md"
     bad.write_bytes(b"# Bad\n\nnot utf-8: \xff\xfe here\n")
     try:
+        planned = small("ingest", str(bad.parent), "--dry-run", code=1)
+        assert "bad.md: " in planned.stderr
+        assert "0 new" in planned.stdout
+        assert "1 failing" in planned.stdout
         done = small("ingest", str(bad.parent), code=1)
         assert "bad.md:3" in done.stderr
         report = small.json("ingest", str(bad.parent), code=1)

@@ -58,12 +58,17 @@ def ingest(
         return
     nothing = job.files_discovered == job.chunks_deleted == 0
     if nothing and not as_json:
-        err.print(
-            f"[yellow]no pages found in {escape(str(path))}[/]: "
-            "Quire reads .md, .mdx, .rst, .ipynb and .txt"
-        )
+        say_nothing_found(path)
     if job.status != "completed" or job.files_failed or nothing:
         raise typer.Exit(1)
+
+
+def say_nothing_found(path: Path) -> None:
+    """The folder has no page."""
+    err.print(
+        f"[yellow]no pages found in {escape(str(path))}[/]: "
+        "Quire reads .md, .mdx, .rst, .ipynb and .txt"
+    )
 
 
 def mode_of(name: str) -> IngestionMode:
@@ -186,13 +191,20 @@ def show_plan(
         "moved": [f"{move.previous} → {move.file.source_file}" for move in plan.moved],
         "deleted": list(plan.deleted),
     }
+    unchanged = [file.source_file for file in plan.unchanged]
+    failing = {error.source_file: error.message for error in plan.rejected}
     if as_json:
-        print_json({**groups, "unchanged": [file.source_file for file in plan.unchanged]})
-        return
-    for name, entries in groups.items():
-        for entry in entries:
-            out.print(f"{name:9} {escape(entry)}")
-    out.print(
-        ", ".join(f"{len(entries)} {name}" for name, entries in groups.items())
-        + f", {len(plan.unchanged)} unchanged"
-    )
+        print_json({**groups, "unchanged": unchanged, "failing": failing})
+    else:
+        for name, entries in groups.items():
+            for entry in entries:
+                out.print(f"{name:9} {escape(entry)}")
+        for name, reason in failing.items():
+            err.print(f"[red]{'failing':9}[/] {escape(name)}: {escape(reason)}")
+        counts = {**groups, "unchanged": unchanged, "failing": failing}
+        out.print(", ".join(f"{len(entries)} {name}" for name, entries in counts.items()))
+    nothing = plan.is_empty and not (unchanged or failing)
+    if nothing and not as_json:
+        say_nothing_found(path)
+    if failing or nothing:
+        raise typer.Exit(1)

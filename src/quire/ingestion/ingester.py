@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from quire.books import Book, load_book
@@ -14,6 +15,7 @@ from quire.errors import ConfigurationError, QuireError
 from quire.index.copy import copy_book
 from quire.index.port import EmbedderInfo, Index
 from quire.ingestion.ledger import DatabaseLedger, RebuildLedger
+from quire.ingestion.pages import rejections
 from quire.ingestion.pipeline import BATCH_FILES, BATCH_TEXTS, Pipeline
 from quire.ingestion.plan import Plan
 from quire.ingestion.progress import Meter, ProgressCallback, Report
@@ -43,10 +45,19 @@ class Ingester:
         self._space = EmbedderInfo(embedder.name, embedder.dimension)
 
     async def plan(self, book: Book, *, mode: IngestionMode = "incremental") -> Plan:
-        """What `run` would do; changes nothing."""
+        """What `run` would do; changes nothing. Pages are read, so those that fail are known."""
         known = await self._state.load(book.id)
         survey = await self._pipeline.survey(book, known.records if known else {}, mode=mode)
-        return survey.plan
+        files = survey.plan.new + survey.plan.modified
+        sources = [survey.scan.sources[file.source_file] for file in files]
+        found = [*survey.scan.unreadable, *await asyncio.to_thread(rejections, book, sources)]
+        names = {error.source_file for error in found}
+        return replace(
+            survey.plan,
+            new=tuple(file for file in survey.plan.new if file.source_file not in names),
+            modified=tuple(file for file in survey.plan.modified if file.source_file not in names),
+            rejected=tuple(found),
+        )
 
     async def run(
         self,

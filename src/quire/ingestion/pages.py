@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from quire.books import Book, Place, page_address, place_of
+from quire.books import Book, Place, SourceFile, page_address, place_of, read_bytes
 from quire.books.titles import title_from_name
 from quire.errors import PageRejected
 from quire.ingestion.anchors import MAX_TITLE, Anchored, anchors
@@ -88,6 +88,17 @@ class Skipped:
 
     source_file: str
     reason: str
+
+
+def rejections(book: Book, files: Iterable[SourceFile]) -> list[PageRejected]:
+    """Why those of the files that can't be read can't be; blocks on the disk."""
+    found: list[PageRejected] = []
+    for file in files:
+        try:
+            read_page(book, file.source_file, read_bytes(file))
+        except PageRejected as error:
+            found.append(error)
+    return found
 
 
 def read_page(book: Book, source_file: str, data: bytes) -> Page | Skipped:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from quire.errors import PageRejected
 from quire.ingestion.state import IngestionRecord
 from quire.models import IngestionMode
 
@@ -33,13 +34,15 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every current file stands in exactly one of `new`, `modified`, `moved`, `unchanged`."""
+    """Every file that can be read is in one of `new`, `modified`, `moved`, `unchanged`."""
 
     new: tuple[FileVersion, ...] = ()
     modified: tuple[FileVersion, ...] = ()
     moved: tuple[Move, ...] = ()
     deleted: tuple[str, ...] = ()
     unchanged: tuple[FileVersion, ...] = ()
+    rejected: tuple[PageRejected, ...] = ()
+    """Files that would fail, where somebody looked for them."""
 
     @property
     def is_empty(self) -> bool:
