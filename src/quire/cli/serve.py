@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 GRACE_S = 10
 """How long requests may go on after the process was told to stop."""
 BACKLOG = 2048
+SWITCH_S = 0.001
+"""How long a thread keeps the interpreter while another waits; Python's own 5 ms add up where
+several threads ingest, and the event loop is one that waits."""
 
 
 def serve(
@@ -37,6 +40,7 @@ def listen(settings: Settings, host: str, port: int) -> None:
     # what is loaded now stays for good: looking for garbage in it only costs time
     gc.disable()
     share_arenas()
+    sys.setswitchinterval(SWITCH_S)
     from quire.api.origins import is_loopback
 
     if settings.auth == "off" and not is_loopback(host):
