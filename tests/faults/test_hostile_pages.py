@@ -26,6 +26,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(7200 if LONG else 120)]
 
 LARGEST = 1_000_000
 BUDGET_S = 1800 if LONG else 8
+STALL_MS = 50
+"""By how much the loop may be late; by the clock it is asked for in the long run only."""
 
 
 def hostile_page(rng: random.Random, largest: int = LARGEST) -> tuple[str, str]:
@@ -92,4 +94,5 @@ async def test_the_server_answers_while_hostile_pages_are_ingested(tmp_path: Pat
         status=job["status"],
     )
     assert job["status"] in ("completed", "completed_with_errors"), job
-    assert state["busy_ms"] < 75
+    assert state["busy_ms"] < STALL_MS
+    assert not LONG or state["stall_ms"] < STALL_MS, "or the machine had other things to do"

@@ -253,12 +253,12 @@ class RemoteStore:
 
 
 @contextmanager
-def _at_work(folder: IO[str]) -> Generator[None]:
-    fcntl.flock(folder, fcntl.LOCK_EX)
+def _at_work(working: IO[str]) -> Generator[None]:
+    fcntl.flock(working, fcntl.LOCK_EX)
     try:
         yield
     finally:
-        fcntl.flock(folder, fcntl.LOCK_UN)
+        fcntl.flock(working, fcntl.LOCK_UN)
 
 
 def _reason(status: int) -> str:

@@ -13,7 +13,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -103,15 +103,16 @@ class Generation:
         name = folder_name(book_id)
         last = max(map(_number, self.folder.glob(f"{name}.*")), default=0)
         folder = self.folder / f"{name}.{last + 1}"
-        try:
+        with ExitStack() as undone:
+            undone.callback(remove_shard, folder)
             store = self._stores.create(folder, self.embedder.dimension)
+            undone.callback(store.close)
             for field, kind in FILTERED.items():
                 store.index_field(field, kind)
             store.flush()
-            return Shard(folder, store, self._memory)
-        except BaseException:
-            remove_shard(folder)
-            raise
+            shard = Shard(folder, store, self._memory)
+            undone.pop_all()
+        return shard
 
     def replace(self, book_id: str, shard: Shard) -> None:
         """Let this shard be the book's; the other goes when the last read on it has ended."""

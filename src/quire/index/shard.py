@@ -101,8 +101,9 @@ class Shard:
         """Replace payloads; the engine would refuse an unknown id, so those are left out."""
         known = {stored.id for stored in self._retrieve(chunk.id for chunk in chunks)}
         payloads = {chunk.id: to_payload(chunk) for chunk in chunks if chunk.id in known}
-        with self._writing(len(payloads)):
-            self._store.overwrite(payloads)
+        if payloads:
+            with self._writing(len(payloads)):
+                self._store.overwrite(payloads)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove these points."""
