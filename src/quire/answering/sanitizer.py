@@ -12,9 +12,12 @@ from quire.ingestion.inline import raised
 
 _CODE: Final = re.compile(
     r"(?P<fence>^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z))"
-    r"|(?<![\\`])(?P<ticks>`+)(?!`)(?:[^\n]|\n(?!\s*\n))*?(?<!`)(?P=ticks)(?!`)",
+    r"|(?<![\\`])(?P<ticks>`+)(?!`)(?:[^\n]|\n(?!\s*\n))*?(?<!`)(?P=ticks)(?!`)"
+    r"|(?<![\\!])\[(?=[^\[\]\n]*`)(?P<label>(?:[^\[\]`\n]++|`[^`\n]++`)*+)\]"
+    r"(?:\(\s*<?(?P<url>[^()\s<>]*)>?[^()\n]*\)|\[[^\[\]\n]*\])",
     re.DOTALL | re.MULTILINE,
 )
+"""Fences, code spans, and links whose label has a code span in it."""
 _ACTIVE: Final = re.compile(
     r"<(script|style|iframe|svg|object|template|noscript|title|textarea)\b.*?(?:</\1\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
@@ -45,7 +48,17 @@ def safe_markdown(text: str, base_url: str | None = None) -> str:
     addresses become inline code, since renderers make them live. Citation marks are taken out:
     only the answer's own numbering adds them. Idempotent for what it returns.
     """
-    text = outside_code(markup.visible(text), lambda prose: _prose(prose, base_url), code=_code)
+
+    def prose(text: str) -> str:
+        return _prose(text, base_url)
+
+    def code(match: re.Match[str]) -> str:
+        if match["label"] is None:
+            return _code(match)
+        label = outside_code(match["label"], prose, code=code)
+        return f"[{label}]({match['url']})" if leads_into(match["url"] or "", base_url) else label
+
+    text = outside_code(markup.visible(text), prose, code=code)
     return re.sub(r"[ \t]+\n", "\n", text).strip()
 
 
@@ -93,7 +106,7 @@ def _prose(text: str, base_url: str | None) -> str:
         label, url = match[1], match[2]
         if not label.strip() or not leads_into(url, base_url):
             return label
-        kept.append(f"[{_inert(label)}]({url})")
+        kept.append(f"[{_inert(_BARE.sub(_as_code, label))}]({url})")
         return f"\x00{len(kept) - 1}\x00"
 
     text = re.sub(r"\\+(?=[\[\]!<>])", "", text.replace("`", ""))

@@ -43,6 +43,13 @@ def live_parts(markdown: str) -> list[str]:
         ("A [up](https://book.example/docs/../x) out.", "A up out."),
         ("A [js](javascript:alert(1)) out.", "A js out."),
         ("A [ref][1] out.\n\n[1]: https://evil.example", "A ref out."),
+        ("A [`Vec<T>`](https://evil.example/v) out.", "A `Vec<T>` out."),
+        ("The [trait `Fn`][fn] and [`a[0]`](x.md).", "The trait `Fn` and `a[0]`."),
+        (
+            "A [`page` here](https://book.example/docs/a) in.",
+            "A [`page` here](https://book.example/docs/a) in.",
+        ),
+        ("Not `[`x`](y)` code.", "Not `[`x`](y)` code."),
         ("See <https://evil.example>.", "See `https://evil.example`."),
         ("See www.evil.example now.", "See `www.evil.example` now."),
         ("Mail a@b.example now.", "Mail `a@b.example` now."),
@@ -95,6 +102,7 @@ PIECES = [
     "``", "```\n", "\n```\n", "[1]", "[^1]", "!", "[", "]", "(", ")", "<", ">", "&lt;", "\\", "*",
     "\u200b", "\u202e", "\x1b[0m", "\U000e0041", "words here", " ", "\n", "data:text/html,x",
     "[ok](https://book.example/docs/x)", "<script>", "</script>", "<svg/onload=x>", "a@b.example",
+    "[`c`](https://evil.example)", "[`c`", "`](https://book.example/docs/y)", "[`c`][x]",
 ]  # fmt: skip
 
 
