@@ -13,6 +13,8 @@ from quire.models import Citation, Passage, Sentence
 
 _LISTED = ("item", "step")
 _BLOCKS = ("code", "table")
+_MARGIN = "   "
+"""Enough below `-` and below `1.`, and not yet code."""
 
 
 class Composer:
@@ -24,6 +26,8 @@ class Composer:
         self._pieces: list[str] = []
         self._sentences: list[Sentence] = []
         self._kind: UnitKind | None = None
+        self._indents: list[int] = []
+        """Of the open lists, outermost first."""
 
     @property
     def text(self) -> str:
@@ -53,7 +57,8 @@ class Composer:
         sentence = Sentence(text=proven.text, citations=numbers)
         marks = "".join(f"[{number}]" for number in numbers)
         joint = "\n\n" if proven.kind in _BLOCKS else " "
-        piece = f"{self._separator(proven.kind)}{proven.text}{joint}{marks}"
+        margin = self._margin(proven)
+        piece = f"{self._separator(proven.kind)}{margin}{proven.text}{joint}{marks}"
         self._sentences.append(sentence)
         self._pieces.append(piece)
         self._kind = proven.kind
@@ -67,6 +72,16 @@ class Composer:
         if kind in ("sentence", "lead") and self._kind == "sentence":
             return " "
         return "\n\n"
+
+    def _margin(self, proven: Proven) -> str:
+        """What stands before an entry of a list inside a list."""
+        if proven.kind not in _LISTED or self._kind not in _LISTED:
+            self._indents = []
+        while self._indents and self._indents[-1] > proven.indent:
+            self._indents.pop()
+        if not self._indents or self._indents[-1] < proven.indent:
+            self._indents.append(proven.indent)
+        return _MARGIN * (len(self._indents) - 1)
 
 
 def _same(one: str, other: str) -> bool:

@@ -87,6 +87,12 @@ def without_mark(raw: str) -> str:
     return raw[mark.end() :] if mark else raw
 
 
+def indent(text: str, start: int) -> int:
+    """Columns before a place on its line; 0 where something stands there."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return 0 if line.strip() else len(line.expandtabs(4))
+
+
 def _is_hidden(raw: str) -> bool:
     """What a reader of the page can't see is no quote."""
     return markup.has_invisible(raw) or "<!--" in raw or "{/*" in raw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from quire.answering import guard, lexicon, markup, quotable, relations
@@ -34,6 +34,8 @@ class Proven:
     text: str
     kind: UnitKind
     quotes: tuple[Quote, ...]
+    indent: int = 0
+    """Columns before it where it was written: an entry of a list in a list has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class Verifier:
                 continue
             result = await self._prove(raw, unit.kind, named or set(segment.passages))
             if result:
-                proven.append(result)
+                proven.append(replace(result, indent=quotable.indent(text, unit.start)))
         return proven
 
     def _exact(self, segment: Segment) -> Proven | None:
@@ -118,7 +120,8 @@ class Verifier:
             if not shown:
                 return None
             quote = Quote(passage=passage, start=at, end=end, highlight=highlight)
-            return Proven(text=shown, kind=kind, quotes=(quote,))
+            indent = quotable.indent(passage.chunk.text, at)
+            return Proven(text=shown, kind=kind, quotes=(quote,), indent=indent)
         return None
 
     def _kind_of(self, passage: Passage, start: int, end: int) -> UnitKind | None:
