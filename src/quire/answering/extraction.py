@@ -47,6 +47,8 @@ _BLOCK_BESIDE: Final = 0.70
 """Least score of a table or code, against the best unit's, to be shown beside sentences."""
 _BLOCK_WANTED: Final = 0.50
 """The same for a question that asks how."""
+_EXAMPLE_SHOWN: Final = 0.40
+"""The same for one that asks for an example."""
 _DEFINED_FURTHER: Final = 0.30
 _CONTINUED: Final = 0.40
 """Least score, against the best sentence's, of the one after it."""
@@ -157,6 +159,8 @@ class _Choice:
                 chosen = self._list() or self._sentences()
             case "code":
                 chosen = self._code() or self._sentences()
+            case "example":
+                chosen = self._example() or self._sentences()
             case _:
                 chosen = self._sentences()
         return self._in_order(self._whole_lists(chosen or [self._best]))
@@ -339,6 +343,15 @@ class _Choice:
         if self._block_score(best) < 0.7 * self._best.score:
             return []
         return self._block(best)
+
+    def _example(self) -> list[Ranked]:
+        """What is said of it, and the code that shows it."""
+        blocks = [u for u in self._ranked if u.unit.kind == "code" and len(u.raw) <= _MAX_TABLE]
+        best = max(blocks, key=self._by_block_score, default=None)
+        if best is None or self._block_score(best) < _EXAMPLE_SHOWN:
+            return []
+        shown = self._block(best)
+        return [*(u for u in self._sentences(limit=2) if u.unit.kind != "code"), *shown]
 
     def _block_score(self, unit: Ranked) -> float:
         """A block's own score; code is often told better by what introduces it."""

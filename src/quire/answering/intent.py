@@ -10,7 +10,7 @@ from typing import Final, Literal
 from quire.answering import lexicon
 
 IntentKind = Literal[
-    "fact", "definition", "number", "howto", "why", "code", "comparison", "list", "yesno"
+    "fact", "definition", "number", "howto", "why", "code", "example", "comparison", "list", "yesno"
 ]
 
 
@@ -84,6 +84,7 @@ _CODE: Final = re.compile(
     r"what do i (?:type|run))\b|\bexample (?:code|program|of (?:code|a (?:node|launch|class)))",
     re.IGNORECASE,
 )
+_EXAMPLE: Final = re.compile(r"(?<!\bfor )\bexample\b(?! (?:book|project|app)\b)", re.IGNORECASE)
 _LIST: Final = re.compile(
     r"^\W*(?:list|name|enumerate|identify)\b|\bwhat (?:are|were) (?:the|some|all)\b|"
     r"\bwhich\b.+\bare\b|\b(?:types|kinds|parts|components|steps|stages|phases|layers|features|"
@@ -128,6 +129,8 @@ def read_intent(question: str) -> Intent:
         return Intent(kind="why", terms=terms, detailed=detailed)
     if _CODE.search(question):
         return Intent(kind="code", terms=terms, detailed=detailed)
+    if _EXAMPLE.search(question):
+        return Intent(kind="example", terms=terms, detailed=detailed)
     if _PRICE.search(question):
         return Intent(kind="number", terms=terms, expects="price", detailed=detailed)
     if _NUMBER.search(question):

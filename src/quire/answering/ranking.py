@@ -39,6 +39,7 @@ _CONTRAST: Final = re.compile(
     r"\b(?:whereas|while|unlike|instead|however|but|rather than|compared|than|differs?|both)\b",
     re.I,
 )
+_FOR_EXAMPLE: Final = re.compile(r"\b(?:for instance|examples?|e\.g\.)(?!\w)", re.IGNORECASE)
 _IMPERATIVE: Final = re.compile(
     r"^(?:use|run|add|create|install|set|open|call|write|start|make|put|define|import|configure|"
     r"click|go|build|launch|launching|enable|download|copy|type|source|to|you|first|then|next)\b",
@@ -329,6 +330,9 @@ def _cues(unit: Unit, heading: str, intent: Intent) -> float:
             bonus += 0.03 if unit.kind == "code" else 0.0
         case "code":
             bonus += 0.15 if unit.kind == "code" else 0.03 if "`" in text else 0.0
+        case "example":
+            bonus += 0.15 if unit.kind == "code" else 0.0
+            bonus += 0.05 if _FOR_EXAMPLE.search(text) else 0.0
         case "comparison":
             bonus += 0.05 if _CONTRAST.search(text) else 0.0
             bonus += 0.05 if unit.kind == "table" else 0.0
@@ -342,6 +346,7 @@ def _cues(unit: Unit, heading: str, intent: Intent) -> float:
         bonus += 0.04
     if unit.kind in ("code", "table") and intent.kind not in (
         "code",
+        "example",
         "howto",
         "comparison",
         "list",

@@ -189,6 +189,21 @@ async def test_a_definition_speaks_of_what_is_to_be_defined() -> None:
     assert await read("What are traits?", text, "shared behaviour") != []
 
 
+async def test_an_example_is_shown_as_code_with_what_is_said_of_it() -> None:
+    text = "A trait is shared behaviour.\n\n```rust\ntrait Fly {\n    fn up(&self);\n}\n```"
+    code = text[text.index("```") :]
+    said = "A trait is shared behaviour."
+    shown = await read("Show me an example of a trait", text, "shared behaviour", "trait Fly")
+    assert shown == [said, code]
+    assert await read("What is a trait?", text, "shared behaviour") == [said]
+
+
+async def test_an_example_without_code_is_told() -> None:
+    text = "A sensor measures something. For example, a lidar measures distances."
+    found = await read("Give me an example of a sensor", text, "a lidar measures")
+    assert "For example, a lidar measures distances." in found
+
+
 async def test_a_question_of_the_book_is_no_answer() -> None:
     text = "So what makes a cell different? A cell checks its borrows when it runs."
     found = await read("How is a cell different?", text, "what makes a cell different", "checks")
@@ -220,6 +235,11 @@ async def test_a_terse_answer_says_nothing_beside_the_answer() -> None:
         ("Does Nav2 need a map?", "yesno"),
         ("Show me the code of a publisher", "code"),
         ("Who wrote the book?", "fact"),
+        ("Give me an example of a trait", "example"),
+        ("Is there an example for a launch file?", "example"),
+        ("Why is, for example, tar slow?", "why"),
+        ("What are some examples of sensors?", "list"),
+        ("How many wheels has it, for example?", "number"),
     ],
 )
 def test_the_wording_says_what_is_wanted(question: str, kind: str) -> None:
