@@ -11,6 +11,7 @@ Terms, for `rclpy.create_publisher` → `rclpy`, `creat`, `publish`, `createpubl
 - an identifier (camelCase, snake_case, dotted.name, --flag, a/path, ros2): the stems of its
   parts, each dotted segment as a whole and the whole, so that any spelling of it is found;
 - a number or version (`42`, `3.11`, `1.20.0`): itself, and `1.20` of `1.20.0`;
+- an operator of a programming language that stands by itself (`..=`, `=>`, `&&`): itself;
 - Chinese, Japanese, Korean, Thai and the like: pairs of characters. Other scripts: words.
 
 The stemmer is `py_rust_stemmers`: compiled, without dependencies, 60 times faster on words
@@ -58,6 +59,12 @@ _ACRONYMS = re.compile(r"[A-Z]{2,}s")
 _FOLDED_ACRONYMS = re.compile(r"[b-df-hj-np-tv-xz]{2}(?:u|[b-df-hj-np-tv-xz]*[b-df-hj-np-rtv-xz])s")
 """Without a vowel but a last u: `gpus`, `llms`. Not `dns`, `css`, `menus`."""
 _COMPOUND = re.compile(r"[\d_.@\\/:>+#-]")
+_OPERATOR = (
+    r"(?:\.\.=|(?<!\.)\.\.(?![./])|[=!]==?|[<>]=|<=>|=>|<-|(?<!-)->|:=|::|&&|\|\||\?\?|\?\.|"
+    r"<<=?|>>=?|[-+*/%&|^]=|\|>|<>|~/|=~|!~)"
+)
+"""Of two characters or more, and never what Markdown or prose is written with."""
+_OPERATORS = re.compile(_OPERATOR)
 _JOINTS = re.compile(r"[\W_]+")
 _KEPT_MARKS: Final = frozenset((0, 7, 9))
 """Combining classes that spell a word (vowel signs, nukta, virama); the others are accents."""
@@ -114,6 +121,8 @@ def _ids(token: str) -> tuple[int, ...]:
 @lru_cache(maxsize=32768)
 def _analyze(token: str) -> tuple[str, ...]:
     """The terms of one token, each once (a token is one occurrence of each)."""
+    if _OPERATORS.fullmatch(token):
+        return (token,)
     if _UNSPACED_RUN.search(token):
         return tuple(_pairs(token))
     if _NUMBER.fullmatch(token):
@@ -218,6 +227,9 @@ def _token() -> re.Pattern[str]:
 
 
 def _pattern(letter: str) -> re.Pattern[str]:
-    """Runs of letters and digits, joined by what joins the parts of names, paths and numbers."""
+    """Names, joined by what joins the parts of names, paths and numbers; and lone operators."""
     joint = r"(?:[._'@\\/-]|::|->|__+|(?<=\d),(?=\d))"
-    return re.compile(rf"{letter}+(?:{joint}{letter}+)*(?:\+\+|#(?!\w))?")
+    name = rf"{letter}+(?:{joint}{letter}+)*(?:\+\+|#(?!\w))?"
+    other = r"[^\w\s`()\[\]{}|,;'\"]"
+    operator = rf"(?=[=!<>.:&|?~^%*/+-])(?<!{other}){_OPERATOR}(?!{other})"
+    return re.compile(rf"{name}|{operator}")

@@ -37,7 +37,13 @@ from quire.index.lexical import LONGEST_TERM, Bm25, term_id, terms
         ("机器人", {"机器", "器人"}),
         ("人", {"人"}),
         ("ROS的机器", {"ros", "的机", "机器"}),
-        ("?!… --", set[str]()),
+        ("?!… -- ... ---", set[str]()),
+        ("What does ..= mean?", {"..=", "mean"}),
+        ("a match arm => and `->`, 1..5", {"match", "arm", "=>", "->", "1", "..", "5"}),
+        ("x && y || !z", {"x", "&&", "y", "||", "z"}),
+        ("| a == b | `!=` |", {"==", "b", "!="}),
+        ("**bold** ../up https://a.b <!-- x --> -->", {"bold", "up", "http", "ab", "b", "x"}),
+        ("|---|:--|==========", set[str]()),
     ],
 )
 def test_terms(text: str, expected: set[str]) -> None:
