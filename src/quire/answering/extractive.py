@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any, cast
 
 from agents import (
@@ -34,18 +35,23 @@ from openai.types.responses.response_prompt_param import ResponsePromptParam
 
 from quire.answering.draft import Segment
 from quire.answering.extraction import Extractor
+from quire.answering.parts import two_parts
 from quire.answering.ports import Excerpt
 from quire.answering.tool import TOOL_NAME
 from quire.embedding.port import Embedder
 from quire.reading import Reader
 
 MODEL_NAME = "extractive"
+_PART_ANSWERED = -2.7
+"""The reader's least log-odds that a passage answers a part: where a whole question is refused."""
 
 
 class ExtractiveModel(Model):
     """First calls the tool with the question, then drafts from the tool's output.
 
-    It goes through the same loop, contract and verification as any language model.
+    A question that asks two things is searched for as a whole, which decides the refusal, and
+    then part by part. It goes through the same loop, contract and verification as any language
+    model.
     """
 
     own_code = True
@@ -110,26 +116,48 @@ class ExtractiveModel(Model):
         )
 
     async def _reply(self, items: list[dict[str, Any]]) -> TResponseOutputItem:
-        found = _tool_output(items)
-        if found is None:
+        question, found = _question(items), _found(items)
+        parts = two_parts(question) or ()
+        if len(found) < 1 + len(parts):
+            query = parts[len(found) - 1] if found else question
             return ResponseFunctionToolCall(
-                arguments=json.dumps({"query": _question(items)}, ensure_ascii=False),
+                arguments=json.dumps({"query": query}, ensure_ascii=False),
                 call_id=f"call_{len(items)}",
                 name=TOOL_NAME,
                 type="function_call",
             )
-        extract = await self._extractor.extract(*found)
+        segments = await self._drafted(found)
         return ResponseOutputMessage(
             id=f"message_{len(items)}",
-            content=[
-                ResponseOutputText(
-                    annotations=[], text=_draft(extract.segments), type="output_text"
-                )
-            ],
+            content=[ResponseOutputText(annotations=[], text=_draft(segments), type="output_text")],
             role="assistant",
             status="completed",
             type="message",
         )
+
+    async def _drafted(self, found: list[_Found]) -> tuple[Segment, ...]:
+        """What answers each part, or the whole question where it has no parts."""
+        whole, *parts = found
+        said: dict[Segment, None] = {}
+        for part in parts:
+            extract = await self._extractor.extract(part.query, part.best(len(whole.excerpts)))
+            if (extract.answerable or 0.0) >= _PART_ANSWERED:
+                said |= dict.fromkeys(extract.segments)
+        if said:
+            return tuple(said)
+        return (await self._extractor.extract(whole.query, whole.excerpts)).segments
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one call of the tool searched for, and what it found."""
+
+    query: str
+    excerpts: list[Excerpt]
+
+    def best(self, number: int) -> list[Excerpt]:
+        """So many of the most relevant ones."""
+        return sorted(self.excerpts, key=lambda each: -each.score)[:number]
 
 
 def _draft(segments: tuple[Segment, ...]) -> str:
@@ -154,9 +182,10 @@ def _question(items: list[dict[str, Any]]) -> str:
     return ""
 
 
-def _tool_output(items: list[dict[str, Any]]) -> tuple[str, list[Excerpt]] | None:
-    """What was searched for and what was found by the last call; None before the first."""
-    for item in reversed(items):
+def _found(items: list[dict[str, Any]]) -> list[_Found]:
+    """What the calls so far found, in order."""
+    calls: list[_Found] = []
+    for item in items:
         if item.get("type") == "function_call_output":
             found = cast("dict[str, Any]", json.loads(str(item["output"])))
             excerpts = [
@@ -170,8 +199,8 @@ def _tool_output(items: list[dict[str, Any]]) -> tuple[str, list[Excerpt]] | Non
                 )
                 for result in found.get("results", [])
             ]
-            return found["query"], excerpts
-    return None
+            calls.append(_Found(found["query"], excerpts))
+    return calls
 
 
 def _response(output: list[TResponseOutputItem]) -> Response:

@@ -16,7 +16,13 @@ from typing import Final
 from quire.answering import lexicon, markup
 from quire.models import Message
 
-_THING: Final = re.compile(r"\b(?:it|its|itself|this|that)\b", re.IGNORECASE)
+_THING: Final = re.compile(
+    r"\b(?:it|its|itself|this|that)\b"
+    r"|(?<!which )(?<!this )(?<!that )(?<!each )(?<!only )(?<!than )(?<!the )(?<!any )(?<!no )"
+    r"\bone(?=\W*\Z)",
+    re.IGNORECASE,
+)
+"""One at the end is one of what was spoken of: "How do I write one?"."""
 _THINGS: Final = re.compile(
     r"\b(?:they|them|their|theirs|these|those|both|each of them)\b", re.IGNORECASE
 )

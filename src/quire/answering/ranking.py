@@ -165,8 +165,10 @@ class Ranker:
         read: dict[int, Reading],
     ) -> list[Ranked]:
         found = [_evidence(read[excerpt.number], excerpt, unit) for excerpt, _, unit in units]
+        places = {number: place for place, number in enumerate(read)}
         logits = [
             self._logit(excerpt, unit, intent, evidence, coverage)
+            + _BLEND.rank * places[excerpt.number]
             for (excerpt, _, unit), evidence, coverage in zip(units, found, coverages, strict=True)
         ]
         best = max(logits)
@@ -203,7 +205,6 @@ class Ranker:
             + _BLEND.span * evidence.span
             + _BLEND.length * math.log(1 + len(unit.plain.split()))
             + _BLEND.relevance * math.log(relevance / (1 - relevance))
-            + _BLEND.rank * (excerpt.number - 1)
             + _BLEND.held * held
             + _BLEND.near * near
             + _BLEND.cues * _cues(unit, excerpt.heading, intent)

@@ -1,0 +1,69 @@
+import pytest
+
+from quire.answering import Answerer, ExtractiveModel, Question
+from quire.answering.parts import two_parts
+from quire.models import Answer
+from quire.reading import Reader
+from quire.testing.answering import FakeRetriever, WordEmbedder, make_chunk
+from quire.testing.reading import PhraseReader
+
+NODES = make_chunk("A node is a process that performs computation.", source_file="nodes.md")
+TOPICS = make_chunk("Messages travel over topics at 50 Hz.", source_file="topics.md")
+BOTH = "What is a node and how do messages travel?"
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "What is Box and when should I use it?",
+            ("What is Box?", "when should I use Box?"),
+        ),
+        (
+            "What are QoS policies? What happens when they mismatch?",
+            ("What are QoS policies?", "What happens when QoS policies mismatch?"),
+        ),
+        (
+            "What is a trait, and how do I implement one?",
+            ("What is a trait?", "how do I implement trait?"),
+        ),
+        ("What is the difference between nodes and topics?", None),
+        ("Talks are given between 5 and how many minutes?", None),
+        ("How do I build and run a project?", None),
+        ("What is a node? It is slow. " * 20, None),
+        ("", None),
+        ("and how", None),
+    ],
+)
+def test_two_questions_in_one(question: str, parts: tuple[str, str] | None) -> None:
+    assert two_parts(question) == parts
+
+
+async def ask(question: str, reader: Reader | None = None) -> tuple[Answer, list[str]]:
+    embedder, retriever = WordEmbedder(), FakeRetriever([NODES, TOPICS])
+    answerer = Answerer(
+        retriever=retriever,
+        model=ExtractiveModel(embedder=embedder, reader=reader),
+        model_name="extractive",
+        embedder=embedder,
+    )
+    answer = await answerer.answer(Question(text=question, book_id="book"))
+    return answer, [call["query"] for call in retriever.calls]
+
+
+async def test_each_part_is_searched_for_and_answered() -> None:
+    reader = PhraseReader("a process that performs computation", "over topics at 50 Hz")
+    answer, queries = await ask(BOTH, reader)
+    assert queries == [BOTH, "What is a node?", "how do messages travel?"]
+    assert answer.text.index("A node is a process") < answer.text.index("Messages travel")
+
+
+async def test_a_part_that_the_book_doesnt_answer_is_left_out() -> None:
+    answer, _ = await ask(BOTH, PhraseReader("a process that performs computation"))
+    assert answer.text.startswith("A node is a process")
+    assert answer.should_answer
+
+
+async def test_one_question_is_searched_for_once() -> None:
+    _, queries = await ask("What is a node?")
+    assert queries == ["What is a node?"]
