@@ -81,6 +81,9 @@ def test_a_bad_page_is_named_and_the_others_are_ingested(
         report = small.json("ingest", str(bad.parent), code=1)
         assert report["files_failed"] == 1
         assert report["status"] == "completed"
+        found = {check["name"]: check for check in small.json("doctor", code=1)["checks"]}
+        assert "bad.md: is not UTF-8" in found["pages"]["message"]
+        assert found["pages"]["fix"].endswith(str(bad.parent))
     finally:
         bad.unlink()
         small.json("ingest", str(bad.parent))

@@ -144,7 +144,26 @@ async def books(library: Library) -> list[Check]:
                 fix="quire doctor --repair" if problems else None,
             )
         )
+        checks += await failures(library, book.id)
     return checks
+
+
+async def failures(library: Library, book_id: str) -> list[Check]:
+    """The pages that the book's last ingest could not take in."""
+    for job in await library.jobs.find(book_id=book_id, limit=1):
+        if job.errors:
+            first = job.errors[0]
+            count = f"{len(job.errors)} pages" if len(job.errors) > 1 else "a page"
+            return [
+                Check(
+                    name="pages",
+                    ok=False,
+                    message=f"{book_id}: {count} failed in the last ingest, first "
+                    f"{first['source_file']}: {first['message']}",
+                    fix=f"mend it, then: quire ingest {job.root}",
+                )
+            ]
+    return []
 
 
 async def repair(library: Library, book_id: str) -> Report:
