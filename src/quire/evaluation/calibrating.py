@@ -174,7 +174,7 @@ async def _learn(
     for done, question in enumerate(labelled, start=1):
         text = question.standalone or question.text
         searcher = book.library.searcher
-        ranked = await searcher.candidates(book.book_id, text)
+        ranked = await searcher.candidates(book.book_id, text, read=True)
         features = await searcher.features(text, ranked, read=True)
         pages = {names.resolve(name)[0] for name in question.relevant}
         examples.retrievals.append(Example(features, bool(question.answerable), book.corpus.name))

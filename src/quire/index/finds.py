@@ -63,12 +63,16 @@ class Finds:
     """Which terms the chunk's own heading names."""
     path: NDArray[np.bool_]
     """Which terms the page's folders and file name hold."""
+    opens: NDArray[np.bool_]
+    """Whether the page begins with it."""
     page: NDArray[np.int64]
     """The same number for chunks of one page."""
     twin: NDArray[np.int64]
     """The same number for chunks of equal text."""
     nearest: int
     """How many the dense search found: the first rows."""
+    vectors: Callable[[NDArray[np.intp]], NDArray[np.float32]]
+    """The vectors of some of them; fetched only if they are asked for."""
 
     def __len__(self) -> int:
         return len(self.cosine)
@@ -100,6 +104,8 @@ class Row:
     """The terms of the chunk's own heading."""
     path: frozenset[int]
     """The terms of the page's folders and file name."""
+    opens: bool
+    """Whether the page begins with it."""
     page: str
     text: str
     """The hash of its text."""
@@ -157,18 +163,21 @@ def columns(
     known = np.array([bm25.get(each, np.nan) for each in ids], dtype=np.float64)
     scored = ~np.isnan(known)
     idf = _idf(weights[scored], known[scored])
-    cosine = np.stack([row.dense for row in found]) @ question.dense if found else np.zeros(0)
+    none = np.zeros((0, len(question.dense)), np.float32)
+    vectors = np.stack([row.dense for row in found]) if found else none
     finds = Finds(
-        cosine=cosine.astype(np.float64),
+        cosine=(vectors @ question.dense).astype(np.float64),
         bm25=np.where(scored, known, weights @ idf),
         weights=weights,
         idf=idf,
         headings=_named(question.ids, [row.headings for row in found]),
         section=_named(question.ids, [row.section for row in found]),
         path=_named(question.ids, [row.path for row in found]),
+        opens=np.array([row.opens for row in found], np.bool_),
         page=_numbered([row.page for row in found]),
         twin=_numbered([row.text for row in found]),
         nearest=len(dense),
+        vectors=vectors.__getitem__,
     )
     return finds, ids
 
@@ -195,6 +204,7 @@ def _row(hit: Hit) -> Row:
         headings=ids_of((chunk.page_title, *chunk.section_path)),
         section=ids_of((chunk.section_title or chunk.page_title,)),
         path=path_ids(chunk.source_file),
+        opens=chunk.chunk_index == 0,
         page=chunk.parent_doc_id,
         text=chunk.content_hash,
     )

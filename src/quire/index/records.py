@@ -16,6 +16,7 @@ TABLE_FIELDS: Final = [
     "section_title",
     "source_file",
     "parent_doc_id",
+    "chunk_index",
     "content_hash",
 ]
 """What a table needs of a payload."""
@@ -55,6 +56,7 @@ def row_of(stored: Stored) -> Row:
         headings=ids_of((payload["page_title"], *payload["section_path"])),
         section=ids_of((payload["section_title"] or payload["page_title"],)),
         path=path_ids(payload["source_file"]),
+        opens=payload["chunk_index"] == 0,
         page=payload["parent_doc_id"],
         text=payload["content_hash"],
     )

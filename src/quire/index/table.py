@@ -106,6 +106,7 @@ class Table:
                 *(row.path for row in kept),
             ]
         )
+        self._opens = np.array([row.opens for row in kept], np.bool_)
         self._page = np.unique([row.page for row in kept], return_inverse=True)[1]
         self._twin = np.unique([row.text for row in kept], return_inverse=True)[1]
         self._hits: dict[int, Hit] = {}
@@ -120,8 +121,7 @@ class Table:
         cosines = np.vecdot(self._dense, question.dense)
         held = self._words.of(question.ids)
         idf = self._idf(held.counts)
-        scores = np.zeros(len(self))
-        np.add.at(scores, held.row, idf[held.term] * held.weight)
+        scores = np.bincount(held.row, idf[held.term] * held.weight, len(self)).astype(np.float64)
         near, worded = best(cosines, limit), best(scores, limit)
         both = np.zeros(len(self), dtype=np.bool_)
         both[near] = True
@@ -137,9 +137,11 @@ class Table:
             headings=headings,
             section=section,
             path=path,
+            opens=self._opens[found],
             page=self._page[found],
             twin=self._twin[found],
             nearest=len(near),
+            vectors=lambda rows: self._dense[found[rows]],
         )
         return finds, found
 

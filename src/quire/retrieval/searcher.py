@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
@@ -25,6 +26,9 @@ class Tuning:
     depth: int = 100
     """Candidates asked of each way of searching."""
     weights: Weights = field(default_factory=Weights)
+    reading: Weights = field(default_factory=lambda: Weights(apart=0.0))
+    """Where the passages are to be read for an answer: told apart, pages are ranked better and
+    their sentences are not."""
     relevance: float = 1.0
     """Trade-off of `diversify`; 1 leaves the ranking alone."""
     assessed: int = 5
@@ -89,7 +93,7 @@ class Searcher:
         Chunks with equal text count once. `score_threshold` cuts on the calibrated score. With
         `read` the reader, if there is one, has its say in the confidence.
         """
-        meant, ranked = await self._search(book_id, query, filters, top_k)
+        meant, ranked = await self._search(book_id, query, filters, top_k, read=read)
         above = [c for c in ranked if self._score(c) >= score_threshold]
         kept = diversify(above, limit=top_k, relevance=self._tuning.relevance)
         passages = tuple(
@@ -108,17 +112,24 @@ class Searcher:
         )
 
     async def candidates(
-        self, book_id: str, query: str, *, filters: Filters = Filters(), depth: int = 0
+        self,
+        book_id: str,
+        query: str,
+        *,
+        filters: Filters = Filters(),
+        depth: int = 0,
+        read: bool = False,
     ) -> list[Candidate]:
         """What both ways of searching found, ranked, with what each said; `depth` of it, or all.
 
-        A query with misspelt words is searched again as it was meant.
+        A query with misspelt words is searched again as it was meant. With `read` they are ranked
+        as for an answer.
         """
-        _, ranked = await self._search(book_id, query, filters, depth)
+        _, ranked = await self._search(book_id, query, filters, depth, read=read)
         return ranked
 
     async def _search(
-        self, book_id: str, query: str, filters: Filters, depth: int
+        self, book_id: str, query: str, filters: Filters, depth: int, *, read: bool
     ) -> tuple[str | None, list[Candidate]]:
         """The candidates, and the query as it was meant if it was misspelt."""
         stored = await self._index.embedder()
@@ -128,12 +139,14 @@ class Searcher:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
         breadth = max(self._tuning.depth, depth)
         limit = depth if depth and self._tuning.relevance >= 1.0 else None
-        choice, hits = await self._find(book_id, query, filters, breadth, limit)
+        weights = self._tuning.reading if read else self._tuning.weights
+        ranked = partial(rank, weights=weights, limit=limit)
+        choice, hits = await self._find(book_id, query, filters, breadth, ranked)
         meant = None
         if choice.strange:
             meant = respell(query, choice.strange, [hit.chunk.text for hit in choice.near(hits)])
         if meant:
-            choice, hits = await self._find(book_id, meant, filters, breadth, limit)
+            choice, hits = await self._find(book_id, meant, filters, breadth, ranked)
         return meant, choice.ranking.candidates(hits[: len(choice.ranking.rows)])
 
     async def features(
@@ -183,13 +196,17 @@ class Searcher:
         return found
 
     async def _find(
-        self, book_id: str, query: str, filters: Filters, breadth: int, limit: int | None
+        self,
+        book_id: str,
+        query: str,
+        filters: Filters,
+        breadth: int,
+        ranked: Callable[[Finds], Ranking],
     ) -> tuple[_Choice, tuple[Hit, ...]]:
         question = Question.of(query, await self._embedder.embed_query(query))
 
         def choose(finds: Finds) -> _Choice:
-            ranking = rank(finds, self._tuning.weights, limit)
-            return _Choice(ranking, strange_words(query, question, finds))
+            return _Choice(ranked(finds), strange_words(query, question, finds))
 
         return await self._index.find(
             book_id, question, filters=filters, limit=breadth, choose=choose

@@ -17,9 +17,11 @@ FINDS = Finds(
     headings=UNNAMED,
     section=UNNAMED,
     path=UNNAMED,
+    opens=np.zeros(3, np.bool_),
     page=np.array([7, 7, 4]),
     twin=np.arange(3),
     nearest=3,
+    vectors=lambda rows: np.zeros((len(rows), 2), np.float32),
 )
 CALLED = np.array([0.4, 0.4, 0.0])
 NOTHING = PageWeights(agreement=0.0, coverage=0.0, outline=0.0, path=0.0)

@@ -71,13 +71,49 @@ def test_a_heading_that_names_a_rare_word_helps_more_than_a_common_one() -> None
         headings=flags,
         section=flags,
         path=none,
+        opens=np.zeros(2, np.bool_),
         page=np.arange(2),
         twin=np.arange(2),
         nearest=2,
+        vectors=lambda rows: np.zeros((len(rows), 2), np.float32),
     )
     ranking = rank(finds, Weights())
     assert ranking.rows == (1, 0)
     assert ranking.headings == pytest.approx([1 / 7, 3 / 7]), "roots .63, 1.9 and 1.9 of 4.4"
+
+
+def test_what_a_thing_is_stands_where_its_page_begins() -> None:
+    inside = hit("inside words", 0.40, 0.92, page_title="Robot arms", chunk_index=3, id="a")
+    begins = hit("first words", 0.55, 0.85, page_title="Robot arms", chunk_index=0, id="b")
+    assert names(Candidates((inside, begins), ()))[0] == "first words"
+    assert names(Candidates((inside, begins), ()), Weights(opening=0.0))[0] == "inside words"
+    other = hit("first words", 0.55, 0.85, page_title="Robots", chunk_index=0, id="c")
+    assert names(Candidates((inside, other), ()))[0] == "inside words"
+
+
+def test_among_the_best_what_pages_vary_in_counts_less() -> None:
+    code, robots, radios = np.eye(3)
+    vectors = np.array([robots + code, robots - code, radios + 0.4 * code, radios - code])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    question = (code + 0.8 * radios) / np.linalg.norm(code + 0.8 * radios)
+    flags = np.zeros((4, 1), dtype=np.bool_)
+    finds = Finds(
+        cosine=vectors @ question,
+        bm25=np.zeros(4),
+        weights=np.zeros((4, 1)),
+        idf=np.zeros(1),
+        headings=flags,
+        section=flags,
+        path=flags,
+        opens=np.zeros(4, np.bool_),
+        page=np.array([0, 0, 1, 1]),
+        twin=np.arange(4),
+        nearest=4,
+        vectors=vectors.astype(np.float32).__getitem__,
+    )
+    plain = rank(finds, Weights(apart=0.0)).score
+    told_apart = rank(finds, Weights()).score
+    assert told_apart[2] - told_apart[0] > plain[2] - plain[0]
 
 
 def test_equal_texts_count_once_and_the_best_stays() -> None:
