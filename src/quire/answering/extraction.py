@@ -198,8 +198,7 @@ class _Choice:
         if self._shows_block() and not (self._read and self._prose):
             return self._block(self._best)
         chosen: list[Ranked] = []
-        standing = [unit for unit in self._prose if self._with_predecessors(unit)]
-        home = max(standing or self._prose, key=_by_score, default=None)
+        home = self._home()
         if home is None:
             return []
         if (
@@ -223,6 +222,12 @@ class _Choice:
             chosen += fresh
         chosen = chosen or [home]
         return [*chosen, *self._completing(chosen, home), *self._block_beside(chosen)]
+
+    def _home(self) -> Ranked | None:
+        """The best sentence that can stand; where something is to be defined, one that names it."""
+        standing = [unit for unit in self._prose if self._with_predecessors(unit)]
+        naming = [unit for unit in standing if self._intent.subject & unit.stems]
+        return max(naming or standing or self._prose, key=_by_score, default=None)
 
     def _share(self) -> float:
         """How near the best one a unit must come to be said as well."""
@@ -407,13 +412,19 @@ class _Choice:
         return (round(unit.score + 0.15 * share + starts, 6), -unit.excerpt.number, -unit.index)
 
     def _in_order(self, chosen: Iterable[Ranked]) -> list[Ranked]:
-        """The passage with the best unit first, then by rank; inside a passage as in the book."""
+        """The passage with the best unit first, then by rank; inside a passage as in the book.
+
+        Where something is to be defined, the passage that does it is first.
+        """
         unique = list(dict.fromkeys((u.excerpt.number, u.index) for u in chosen))
         units = [self._at[key] for key in unique]
         best: dict[int, float] = {}
         for unit in units:
             number = unit.excerpt.number
             best[number] = max(best.get(number, 0.0), round(unit.score, 6))
+        home = self._home() if self._intent.kind == "definition" else None
+        if home is not None and home in units:
+            best[home.excerpt.number] = 2.0
         return sorted(
             units, key=lambda u: (-best[u.excerpt.number], u.excerpt.number, u.unit.start)
         )

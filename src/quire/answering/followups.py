@@ -16,13 +16,9 @@ from typing import Final
 from quire.answering import lexicon, markup
 from quire.models import Message
 
-_THING: Final = re.compile(
-    r"\b(?:it|its|itself|this|that)\b"
-    r"|(?<!which )(?<!this )(?<!that )(?<!each )(?<!only )(?<!than )(?<!the )(?<!any )(?<!no )"
-    r"\bone(?=\W*\Z)",
-    re.IGNORECASE,
-)
-"""One at the end is one of what was spoken of: "How do I write one?"."""
+_THING: Final = re.compile(r"\b(?:it|its|itself|this|that)\b|\bone(?=\W*\Z)", re.IGNORECASE)
+_DONE_TO_ONE: Final = re.compile(r"\b(?:i|you|we|they|to)\s+\w+\s+\Z", re.IGNORECASE)
+"""Before a last "one" that is one of what was spoken of: "How do I write one?"."""
 _THINGS: Final = re.compile(
     r"\b(?:they|them|their|theirs|these|those|both|each of them)\b", re.IGNORECASE
 )
@@ -218,6 +214,8 @@ def _is_idle(text: str, match: re.Match[str]) -> bool:
         return True
     if word == "it":
         return bool(_EMPTY_IT.search(text))
+    if word == "one":
+        return not _DONE_TO_ONE.search(text[: match.start()])
     if word == "that" and _MORE.match(text, match.end()):
         return any(m.start() <= match.start() < m.end() for m in _CONJUNCTION.finditer(text))
     return False

@@ -204,6 +204,18 @@ async def test_an_example_without_code_is_told() -> None:
     assert "For example, a lidar measures distances." in found
 
 
+async def test_a_definition_begins_with_a_sentence_that_names_its_subject() -> None:
+    catchy = "A simulator lets you crash robots before lunch."
+    plain = "Gazebo is a simulator with a server and a client."
+    extractor = Extractor(reader=PhraseReader("crash robots before lunch", "with a server"))
+    excerpts = [
+        Excerpt(number=number, text=text, score=0.9)
+        for number, text in enumerate((catchy, plain), 1)
+    ]
+    found = await extractor.extract("What is Gazebo?", excerpts)
+    assert found.segments[0].text == plain
+
+
 async def test_a_question_of_the_book_is_no_answer() -> None:
     text = "So what makes a cell different? A cell checks its borrows when it runs."
     found = await read("How is a cell different?", text, "what makes a cell different", "checks")

@@ -21,6 +21,8 @@ URDF = thread("What is URDF?", "URDF is an XML format that describes a robot. [1
         ("Can you give an example?", "Can you give an example (URDF)?"),
         ("Why?", "Why (URDF)?"),
         ("What are its limits?", "What are URDF's limits?"),
+        ("How do I write one?", "How do I write URDF?"),
+        ("Can I have more than one?", "Can I have more than one (URDF)?"),
     ],
 )
 def test_what_leans_on_the_thread_is_completed(question: str, expected: str) -> None:
