@@ -15,7 +15,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quire.index.lexical import term_id, terms
+from quire.index.lexical import asked, term_id, terms
 from quire.index.port import Candidates, Hit, Index, SparseVector, Terms
 from quire.models import Filters
 
@@ -36,8 +36,8 @@ class Question:
     @classmethod
     def of(cls, text: str, dense: NDArray[np.float32]) -> Question:
         """The question in these words."""
-        asked = tuple(dict.fromkeys(terms(text)))
-        return cls(dense, asked, np.array([term_id(term) for term in asked], dtype=np.uint32))
+        found = asked(text)
+        return cls(dense, found, np.array([term_id(term) for term in found], dtype=np.uint32))
 
     @property
     def bm25(self) -> SparseVector:

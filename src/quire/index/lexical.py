@@ -45,6 +45,8 @@ STOP_WORDS: Final = frozenset(
 MOST_PARTS: Final = 12
 """An identifier of more parts (a hash, a data URL) is a single term."""
 LONGEST_TERM: Final = 64
+FEW_TERMS: Final = 8
+"""Terms of a question that may be about an operator."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -95,6 +97,14 @@ class Bm25:
 def terms(text: str) -> list[str]:
     """The text's terms in order, repeated as they occur."""
     return [term for token in _tokens(text) for term in _analyze(token)]
+
+
+def asked(question: str) -> tuple[str, ...]:
+    """The question's terms, each once. In a long one operators belong to code that it quotes."""
+    found = tuple(dict.fromkeys(terms(question)))
+    if len(found) <= FEW_TERMS:
+        return found
+    return tuple(term for term in found if not _OPERATORS.fullmatch(term))
 
 
 def term_id(term: str) -> int:

@@ -9,7 +9,7 @@ from functools import partial
 from quire.embedding.port import Embedder
 from quire.errors import EmbedderMismatch
 from quire.index.finds import Finds, Question
-from quire.index.lexical import term_id, terms
+from quire.index.lexical import asked, term_id
 from quire.index.port import Hit, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.reading import Readable, Reader, as_readable
@@ -222,15 +222,15 @@ def features_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]
     Similarity alone takes a question about something else for answerable when it sounds like
     the book; how many of its terms the passages hold at all tells the two apart.
     """
-    asked = [term_id(term) for term in dict.fromkeys(terms(query))]
-    if not candidates or not asked:
+    ids = [term_id(term) for term in asked(query)]
+    if not candidates or not ids:
         return {}
-    held = [_held(candidate).intersection(asked) for candidate in candidates]
+    held = [_held(candidate).intersection(ids) for candidate in candidates]
     return {
         "top_score": candidates[0].score,
         "top_cosine": max(c.cosine for c in candidates),
-        "coverage": len(frozenset[int]().union(*held)) / len(asked),
-        "best_coverage": max(map(len, held)) / len(asked),
+        "coverage": len(frozenset[int]().union(*held)) / len(ids),
+        "best_coverage": max(map(len, held)) / len(ids),
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quire.index.lexical import LONGEST_TERM, Bm25, term_id, terms
+from quire.index.lexical import LONGEST_TERM, Bm25, asked, term_id, terms
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,14 @@ from quire.index.lexical import LONGEST_TERM, Bm25, term_id, terms
 )
 def test_terms(text: str, expected: set[str]) -> None:
     assert set(terms(text)) == expected
+
+
+def test_operators_count_in_short_questions_alone() -> None:
+    assert asked("What does ..= mean?") == ("..=", "mean")
+    code = "What is printed by `let f = |x| -> i32 { match x { 1..=5 => 10, other => other } }`?"
+    assert "=>" in terms(code)
+    assert not {"=>", "->", "..="} & set(asked(code))
+    assert asked("robot robots") == ("robot",)
 
 
 def test_a_dotted_name_is_found_by_part_by_segment_and_whole() -> None:
