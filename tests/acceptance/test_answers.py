@@ -11,6 +11,8 @@ import pytest
 
 from tests.acceptance.conftest import Terminal
 
+pytestmark = pytest.mark.xdist_group("sample book")
+
 QUESTION = "How do ROS 2 nodes communicate?"
 
 

@@ -8,7 +8,7 @@ import httpx
 import openai
 import pytest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("sample book")]
 
 QUESTION = "How do ROS 2 nodes communicate?"
 

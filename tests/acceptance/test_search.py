@@ -7,6 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
+pytestmark = pytest.mark.xdist_group("sample book")
+
 
 def found(api: httpx.Client, **body: Any) -> list[dict[str, Any]]:
     return api.post("/search", json=body).raise_for_status().json()["results"]

@@ -9,6 +9,8 @@ import pytest
 
 from tests.acceptance.conftest import Terminal
 
+pytestmark = pytest.mark.xdist_group("small book")
+
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Terminal:

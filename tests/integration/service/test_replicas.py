@@ -32,7 +32,7 @@ from tests.integration.service.processes import (
 from tests.postgres import fresh_database
 from tests.service import QUESTION, write_book
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), pytest.mark.xdist_group("replicas")]
 
 LIMIT = 60
 
