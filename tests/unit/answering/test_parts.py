@@ -60,7 +60,7 @@ async def test_each_part_is_searched_for_and_answered() -> None:
 
 async def test_a_part_that_the_book_doesnt_answer_is_left_out() -> None:
     answer, _ = await ask(BOTH, PhraseReader("a process that performs computation"))
-    assert answer.text.startswith("A node is a process")
+    assert answer.text == "A node is a process that performs computation. [1]"
     assert answer.should_answer
 
 
