@@ -189,13 +189,16 @@ async def test_a_definition_speaks_of_what_is_to_be_defined() -> None:
     assert await read("What are traits?", text, "shared behaviour") != []
 
 
-async def test_an_example_is_shown_as_code_with_what_is_said_of_it() -> None:
-    text = "A trait is shared behaviour.\n\n```rust\ntrait Fly {\n    fn up(&self);\n}\n```"
-    code = text[text.index("```") :]
+async def test_an_example_is_shown_as_code_with_what_is_said_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extraction, "_EXAMPLE_SHOWN", 0.0)
+    code = "```rust\ntrait Fly {\n    fn up(&self);\n}\n```"
     said = "A trait is shared behaviour."
-    shown = await read("Show me an example of a trait", text, "shared behaviour", "trait Fly")
-    assert shown == [said, code]
-    assert await read("What is a trait?", text, "shared behaviour") == [said]
+    text = f"{said}\n\nBirds sing at dawn.\n\n{code}"
+    shown = await read("Show me an example of a trait", text, "shared behaviour")
+    assert (shown[0], shown[-1]) == (said, code)
+    assert code not in await read("Why do we need a trait?", text, "shared behaviour")
 
 
 async def test_an_example_without_code_is_told() -> None:
@@ -206,8 +209,8 @@ async def test_an_example_without_code_is_told() -> None:
 
 async def test_a_definition_begins_with_a_sentence_that_names_its_subject() -> None:
     catchy = "A simulator lets you crash robots before lunch."
-    plain = "Gazebo is a simulator with a server and a client."
-    extractor = Extractor(reader=PhraseReader("crash robots before lunch", "with a server"))
+    plain = "A server and a client make up Gazebo."
+    extractor = Extractor(reader=PhraseReader("crash robots before lunch"))
     excerpts = [
         Excerpt(number=number, text=text, score=0.9)
         for number, text in enumerate((catchy, plain), 1)
