@@ -11,6 +11,7 @@ from quire.answering import clarification, guard, refusal
 from quire.answering.draft import DraftStream, Segment
 from quire.answering.events import AnswerDone, AnswerEvent
 from quire.answering.followups import standalone_question
+from quire.answering.parts import two_parts
 from quire.answering.ports import Retriever, Support
 from quire.answering.question import Limits, Question
 from quire.answering.reply import Reply
@@ -146,7 +147,10 @@ class Answerer:
         if turn.must_stop:
             reply.refuse(refusal.reason_for(turn.confidence, turn.passages, self._limits))
         elif reply.spoken or reply.asked_back:
-            reply.end()
+            parts = two_parts(turn.standalone) if runtime.own_code else None
+            reply.end(
+                [part.words for n, part in enumerate(parts or (), 1) if n in draft.unanswered]
+            )
         else:
             reply.refuse("unsupported_draft")
 

@@ -64,6 +64,12 @@ class Composer:
         self._kind = proven.kind
         return SentenceReady(text=piece, citations=citations, sentence=sentence)
 
+    def close(self, words: str) -> SentenceReady:
+        """Words that claim nothing of the book, in a paragraph of their own."""
+        piece = f"\n\n{words}"
+        self._pieces.append(piece)
+        return SentenceReady(text=piece)
+
     def _separator(self, kind: UnitKind) -> str:
         if self._kind is None:
             return f"{self._opening}\n\n" if self._opening else ""

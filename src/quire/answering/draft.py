@@ -2,7 +2,8 @@
 
     {"segments": [{"text": "One sentence.", "passages": [1, 3]}, …]}
 
-A model that writes prose instead is read as one segment whose `[n]` marks name passages.
+A model that writes prose instead is read as one segment whose `[n]` marks name passages. Our own
+extractive model adds `"unanswered": [2]` where it found no answer to that part of the question.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _THINKING: Final = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.D
 _TRAILING_COMMA: Final = re.compile(r",\s*([}\]])")
 _TEXT_FIELD: Final = re.compile(r'"(?:text|sentence|content)"\s*:\s*"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _NUMBERS_FIELD: Final = re.compile(r'"(?:passages|citations|sources)"\s*:\s*\[([^\]]*)\]')
+_UNANSWERED: Final = re.compile(r'\s*\]\s*,\s*"unanswered"\s*:\s*\[([\d\s,]*)\]')
 _LOOKS_JSON: Final = re.compile(r"\s*(?:```(?:json)?\s*)?[{\[]")
 _START: Final = re.compile(r'"segments"\s*:\s*\[|\A\s*(?:```(?:json)?\s*)?\[')
 _TEXT_KEYS: Final = ("text", "sentence", "content")
@@ -67,6 +69,12 @@ class DraftStream:
         found = parse_draft(self._text)
         self.count = len(found)
         return found
+
+    @property
+    def unanswered(self) -> tuple[int, ...]:
+        """The numbers of the question's parts that the draft has no answer to."""
+        named = None if self._at is None else _UNANSWERED.match(self._text, self._at)
+        return _numbers([named[1]]) if named else ()
 
     def _complete(self) -> list[Segment]:
         found: list[Segment] = []

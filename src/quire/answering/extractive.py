@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -119,33 +119,39 @@ class ExtractiveModel(Model):
         question, found = _question(items), _found(items)
         parts = two_parts(question) or ()
         if len(found) < 1 + len(parts):
-            query = parts[len(found) - 1] if found else question
+            query = parts[len(found) - 1].query if found else question
             return ResponseFunctionToolCall(
                 arguments=json.dumps({"query": query}, ensure_ascii=False),
                 call_id=f"call_{len(items)}",
                 name=TOOL_NAME,
                 type="function_call",
             )
-        segments = await self._drafted(found)
         return ResponseOutputMessage(
             id=f"message_{len(items)}",
-            content=[ResponseOutputText(annotations=[], text=_draft(segments), type="output_text")],
+            content=[
+                ResponseOutputText(
+                    annotations=[], text=await self._drafted(found), type="output_text"
+                )
+            ],
             role="assistant",
             status="completed",
             type="message",
         )
 
-    async def _drafted(self, found: list[_Found]) -> tuple[Segment, ...]:
+    async def _drafted(self, found: list[_Found]) -> str:
         """What answers each part, or the whole question where it has no parts."""
         whole, *parts = found
         said: dict[Segment, None] = {}
-        for part in parts:
+        unanswered: list[int] = []
+        for number, part in enumerate(parts, start=1):
             extract = await self._extractor.extract(part.query, part.best(len(whole.excerpts)))
-            if (extract.answerable or 0.0) >= _PART_ANSWERED:
+            if extract.segments and (extract.answerable or 0.0) >= _PART_ANSWERED:
                 said |= dict.fromkeys(extract.segments)
+            else:
+                unanswered.append(number)
         if said:
-            return tuple(said)
-        return (await self._extractor.extract(whole.query, whole.excerpts)).segments
+            return _draft(said, unanswered)
+        return _draft((await self._extractor.extract(whole.query, whole.excerpts)).segments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +166,14 @@ class _Found:
         return sorted(self.excerpts, key=lambda each: -each.score)[:number]
 
 
-def _draft(segments: tuple[Segment, ...]) -> str:
+def _draft(segments: Iterable[Segment], unanswered: Sequence[int] = ()) -> str:
     entries: list[dict[str, Any]] = [
         {"text": segment.text, "passages": list(segment.passages)}
         | ({"highlight": segment.highlight} if segment.highlight else {})
         for segment in segments
     ]
-    return json.dumps({"segments": entries}, ensure_ascii=False)
+    rest = {"unanswered": unanswered} if unanswered else {}
+    return json.dumps({"segments": entries, **rest}, ensure_ascii=False)
 
 
 def _items(input: str | list[TResponseInputItem]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -23,13 +24,24 @@ _LONGEST: Final = 300
 """Characters; what is longer tells a story first, and its sentences aren't questions alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the questions."""
+
+    words: str
+    """As the reader put it."""
+    query: str
+    """The same with what it takes from the other part."""
+
+
 @lru_cache(maxsize=256)
-def two_parts(question: str) -> tuple[str, str] | None:
-    """Both questions, the second with what it takes from the first; None if there aren't two."""
+def two_parts(question: str) -> tuple[Part, Part] | None:
+    """Both questions; None if there aren't two."""
     if len(question) > _LONGEST:
         return None
     pieces = [piece.strip(" ?,.;") for piece in _BETWEEN.split(question.strip())]
     if len(pieces) != 2 or not _ASKS.match(pieces[0]) or not lexicon.content_stems(pieces[0]):
         return None
     first, second = (f"{piece}?" for piece in pieces)
-    return first, standalone_question(second, [Message(role="user", content=first)])
+    alone = standalone_question(second, [Message(role="user", content=first)])
+    return Part(first, first), Part(second, alone)

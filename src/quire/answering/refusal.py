@@ -56,5 +56,10 @@ def text_for(reason: RefusalReason, nearby: Sequence[Suggestion]) -> str:
     return f"{sentence} It does cover: {titles}{'' if titles.endswith(('?', '!')) else '.'}"
 
 
+def unanswered(words: str) -> str:
+    """What is said of the part of a question that the book doesn't answer."""
+    return f"The book doesn't answer this part: {words}"
+
+
 def _clean(text: str) -> str:
     return markup.plain(markup.visible(text)).strip(" .;")

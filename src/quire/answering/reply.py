@@ -56,13 +56,18 @@ class Reply:
         self._asked = (text, tuple(choices))
         self._emit(SentenceReady(text=text))
 
-    def end(self) -> None:
-        """End as an answer, or as the question back."""
+    def end(self, unanswered: Sequence[str] = ()) -> None:
+        """End as an answer, or as the question back.
+
+        `unanswered` are the parts of the question that the book doesn't answer.
+        """
         if self._asked is not None:
             text, choices = self._asked
             self._finish(text, clarification=True, nearby=choices)
             return
         composer = self._composer or Composer()
+        for words in unanswered:
+            self._emit(composer.close(refusal.unanswered(words)))
         self._finish(composer.text, composer=composer, should_answer=True)
 
     def refuse(self, reason: RefusalReason, text: str | None = None) -> None:

@@ -65,7 +65,7 @@ class AgentRuntime:
     def __init__(self, model: Model, limits: Limits) -> None:
         self._model = model
         self._limits = limits
-        self._own_code = bool(getattr(model, "own_code", False))
+        self.own_code = bool(getattr(model, "own_code", False))
         """Our extractive model reads the tool's JSON itself and needs no prompt."""
         self.tokens_used = 0
 
@@ -99,7 +99,7 @@ class AgentRuntime:
         if searched and text.strip() and misbehaviour is None:
             yield DraftReady(text)
             return
-        if self._own_code:
+        if self.own_code:
             raise misbehaviour or ModelBehaviourError("the extractive model wrote no draft")
         yield ResponseBegins()
         text = ""
@@ -120,13 +120,13 @@ class AgentRuntime:
 
         agent: Agent[Turn] = Agent(
             name="quire",
-            instructions=None if self._own_code else self._instructions(turn, fence),
+            instructions=None if self.own_code else self._instructions(turn, fence),
             tools=[build_tool()],
             model=self._model,
             model_settings=self._settings(tool_choice="required"),
             tool_use_behavior=stop_when_decided,
         )
-        messages = [*prompt.conversation(history, self._limits)] if not self._own_code else []
+        messages = [*prompt.conversation(history, self._limits)] if not self.own_code else []
         messages.append({"role": "user", "content": turn.standalone})
         return self._run(agent, messages, turn, fence, streaming)
 
@@ -217,7 +217,7 @@ class AgentRuntime:
             tracing_disabled=True,
             trace_include_sensitive_data=False,
             workflow_name="quire",
-            call_model_input_filter=None if self._own_code else fenced,
+            call_model_input_filter=None if self.own_code else fenced,
         )
 
 

@@ -82,6 +82,14 @@ async def test_a_good_model_calls_the_tool_and_its_sentences_are_proven(ask: Ask
     assert "tool_choice" not in second or second["tool_choice"] in (None, "auto")
 
 
+async def test_what_the_book_doesnt_answer_is_not_a_models_to_say() -> None:
+    claims = GOOD[:-1] + ', "unanswered": [2]}'
+    question = Question(text="What is a node and how do nodes exchange messages?", book_id="book")
+    async with answering(well_behaved(claims)) as (answerer, _):
+        answer = await whole(answerer, question)
+    assert answer.text == PROVEN
+
+
 @both
 async def test_passages_are_fenced_by_markers_that_change(ask: Ask) -> None:
     markers: set[str] = set()

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from quire.answering import Answerer, ExtractiveModel, Question
+from quire.answering import AnswerDone, Answerer, ExtractiveModel, Question, SentenceReady
 from quire.answering.parts import two_parts
 from quire.models import Answer
 from quire.reading import Readable, Reader, Reading
@@ -47,18 +47,29 @@ class Doubting(PhraseReader):
     ],
 )
 def test_two_questions_in_one(question: str, parts: tuple[str, str] | None) -> None:
-    assert two_parts(question) == parts
+    found = two_parts(question)
+    assert (found and tuple(part.query for part in found)) == parts
 
 
-async def ask(question: str, reader: Reader | None = None) -> tuple[Answer, list[str]]:
-    embedder, retriever = WordEmbedder(), FakeRetriever([NODES, TOPICS])
-    answerer = Answerer(
-        retriever=retriever,
+def test_a_part_keeps_the_words_of_its_reader() -> None:
+    found = two_parts("What is Box and when should I use it?")
+    assert found
+    assert [part.words for part in found] == ["What is Box?", "when should I use it?"]
+
+
+def answerer(reader: Reader | None, retriever: FakeRetriever | None = None) -> Answerer:
+    embedder = WordEmbedder()
+    return Answerer(
+        retriever=retriever or FakeRetriever([NODES, TOPICS]),
         model=ExtractiveModel(embedder=embedder, reader=reader),
         model_name="extractive",
         embedder=embedder,
     )
-    answer = await answerer.answer(Question(text=question, book_id="book"))
+
+
+async def ask(question: str, reader: Reader | None = None) -> tuple[Answer, list[str]]:
+    retriever = FakeRetriever([NODES, TOPICS])
+    answer = await answerer(reader, retriever).answer(Question(text=question, book_id="book"))
     return answer, [call["query"] for call in retriever.calls]
 
 
@@ -69,10 +80,25 @@ async def test_each_part_is_searched_for_and_answered() -> None:
     assert answer.text.index("A node is a process") < answer.text.index("Messages travel")
 
 
-async def test_a_part_that_the_book_doesnt_answer_is_left_out() -> None:
+async def test_a_part_that_the_book_doesnt_answer_is_named() -> None:
     answer, _ = await ask(BOTH, Doubting("a process that performs computation"))
-    assert answer.text == "A node is a process that performs computation. [1]"
+    assert answer.text == (
+        "A node is a process that performs computation. [1]\n\n"
+        "The book doesn't answer this part: how do messages travel?"
+    )
+    assert [sentence.text for sentence in answer.sentences] == [NODES.text]
     assert answer.should_answer
+
+
+async def test_a_stream_ends_with_the_part_that_has_no_answer() -> None:
+    reader = Doubting("a process that performs computation")
+    events = [event async for event in answerer(reader).stream(Question(text=BOTH, book_id="book"))]
+    *pieces, _, done = events
+    assert isinstance(done, AnswerDone)
+    assert "".join(piece.text for piece in pieces if isinstance(piece, SentenceReady)) == (
+        done.answer.text
+    )
+    assert done.answer.text.endswith("how do messages travel?")
 
 
 async def test_one_question_is_searched_for_once() -> None:
