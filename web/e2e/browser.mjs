@@ -1,6 +1,6 @@
 /** Debian's Chromium (or what find_browser.sh finds), driven by playwright-core. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,12 +20,15 @@ export function findBrowser() {
 
 /** Starts the browser with an empty profile; nothing in it talks to the outside by itself. */
 export async function launch(executablePath = findBrowser()) {
-  process.env.XDG_CONFIG_HOME ??= mkdtempSync(join(tmpdir(), "quire-browser-"));
-  return await chromium.launch({
+  const home = mkdtempSync(join(tmpdir(), "quire-browser-"));
+  const browser = await chromium.launch({
+    env: { ...process.env, XDG_CONFIG_HOME: home },
     executablePath,
     headless: true,
     chromiumSandbox: false,
     args: ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
       "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
   });
+  browser.on("disconnected", () => rmSync(home, { recursive: true, force: true }));
+  return browser;
 }

