@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export QUIRE_HOME ?= $(CURDIR)/.quire
 
-.PHONY: help setup demo test test-fast test-llm lint typecheck format docs eval-gate bench web web-test browser-test deploy-check constraints licences sbom soak clean
+.PHONY: help setup demo test test-fast test-llm lint typecheck format docs eval-gate bench web page-test web-test browser-test deploy-check constraints licences sbom soak clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,9 +24,9 @@ $(VENV)/.done: pyproject.toml constraints.txt constraints-hashes.txt scripts/set
 demo: setup ## ingest the sample book and serve it on http://127.0.0.1:8000
 	@"$(BIN)/quire" demo --port $(PORT)
 
-test: setup lint typecheck ## all checks and all tests
+test: setup lint ## all checks and all tests; types are checked while the browser waits for its pages
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line typecheck page-test
 	@"$(BIN)/python" -m pytest -n 2 --dist loadgroup
-	@$(MAKE) --no-print-directory web-test browser-test
 
 test-fast: $(VENV)/.done ## unit tests only
 	@"$(BIN)/python" -m pytest tests/unit
@@ -57,6 +57,9 @@ bench: setup ## benchmarks, as ratios in one run
 	@"$(BIN)/quire" bench all
 
 web: web/dist/.done ## build the page and the widget into the package
+
+page-test: ## web-test and browser-test, one after the other
+	@$(MAKE) --no-print-directory --jobs=1 web-test browser-test
 
 web-test: web ## types and unit tests of the page and the widget
 	@cd web && npm run check --silent && npm test --silent
