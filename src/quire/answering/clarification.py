@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from quire.answering import lexicon, markup
+from quire.answering import definitions, lexicon, markup, quotable
 from quire.models import Passage, Suggestion
 
 _BARE: Final = re.compile(
-    r"^\s*(?:what(?:'s| is| are)|define|explain|tell me about|describe|show(?: me)?)?\s*"
+    r"^\s*(?:(?P<defined>what(?:'s| is| are)|define)|explain|tell me about|describe|show(?: me)?)?"
+    r"\s*"
     r"(?:the|a|an|about)?\s*(?P<term>[\w-]+(?: [\w-]+)?)\s*[?.!]*\s*$",
     re.IGNORECASE,
 )
@@ -22,7 +23,8 @@ def choices(question: str, passages: Sequence[Passage]) -> tuple[Suggestion, ...
     """The sections a bare question may mean, if they are different things; else nothing.
 
     Deliberately rare: the question is a lone term, and at least two pages have a section of
-    exactly that name with nearly the same score. Anything else is answered.
+    exactly that name with nearly the same score. Where one of them says what it is, that is the
+    answer; "What is …?" is asked back only if two say so. Anything else is answered.
     """
     bare = _BARE.match(question)
     if bare is None:
@@ -38,6 +40,9 @@ def choices(question: str, passages: Sequence[Passage]) -> tuple[Suggestion, ...
     close = [passage for passage in named.values() if passage.score >= top - _CLOSE]
     if len(close) < 2 or len({p.chunk.module for p in close}) < 2:
         return ()
+    defining = sum(_defines(passage, term) for passage in close)
+    if defining == 1 or (defining == 0 and bare["defined"]):
+        return ()
     return tuple(
         Suggestion(
             title=f"{_clean(p.chunk.section_title or '')} in {_clean(p.chunk.page_title)}",
@@ -52,6 +57,12 @@ def text_for(question: str, found: Sequence[Suggestion]) -> str:
     names = [suggestion.title for suggestion in found]
     listed = f"{', '.join(names[:-1])} or {names[-1]}"
     return f"The book has more than one answer to that. Do you mean {listed}?"
+
+
+def _defines(passage: Passage, term: frozenset[str]) -> bool:
+    text = passage.chunk.text
+    units = quotable.units(text, passage.chunk.opening)
+    return any(definitions.defines(text, unit, term) for unit in units)
 
 
 def _clean(text: str) -> str:

@@ -28,6 +28,7 @@ _LEANING: Final = re.compile(
     r"(?:\S+ ){0,3}(?:it|its|they|their|this|these|both|the (?:default|same))\b", re.IGNORECASE
 )
 """How a sentence begins that goes on about what the one before it named."""
+_POINTS_BACK: Final = re.compile(r"(?:\S+ ){0,5}(?:it|its|they|them|these)\b", re.IGNORECASE)
 _FINISHED: Final = re.compile(r"[.!?][*_]*\s")
 _PRICED: Final = re.compile(
     r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:cost(?:s|ing)?|prices?d?|pricing|pay|paid|free|cheap\w*|"
@@ -49,6 +50,8 @@ _BLOCK_WANTED: Final = 0.50
 """The same for a question that asks how."""
 _EXAMPLE_SHOWN: Final = 0.40
 """The same for one that asks for an example."""
+_DEFINING: Final = 0.50
+"""Least score of a sentence that says what something is, to be said before better ones."""
 _DEFINED_FURTHER: Final = 0.30
 _CONTINUED: Final = 0.40
 """Least score, against the best sentence's, of the one after it."""
@@ -146,7 +149,7 @@ class _Choice:
         self._at = {(unit.excerpt.number, unit.index): unit for unit in ranked}
         self._prose = [u for u in ranked if u.unit.kind in ("sentence", "item", "step")]
         self._prose += [u for u in ranked if u.unit.kind == "lead" and _says_something(u)]
-        self._prose = [u for u in self._prose if not _only_asks(u)] or self._prose
+        self._prose = [u for u in self._prose if not _says_nothing(u)] or self._prose
         self._best = max(ranked, key=_by_score)
         self._read = self._best.answer is not None
 
@@ -213,6 +216,8 @@ class _Choice:
                 break
             if self._read and unit.score < _ELSEWHERE and unit.excerpt is not home.excerpt:
                 continue
+            if home.defines and self._is_preamble(unit, home):
+                continue
             group = self._with_predecessors(unit)
             fresh = [u for u in group if u not in chosen and not _repeats(u, chosen)]
             if unit in chosen or not group or unit not in fresh:
@@ -224,10 +229,24 @@ class _Choice:
         return [*chosen, *self._completing(chosen, home), *self._block_beside(chosen)]
 
     def _home(self) -> Ranked | None:
-        """The best sentence that can stand; where something is to be defined, one that names it."""
+        """The best sentence that can stand.
+
+        Where something is to be defined, the first in its passage that says what it is; without
+        one, a sentence that names it.
+        """
         standing = [unit for unit in self._prose if self._with_predecessors(unit)]
         naming = [unit for unit in standing if self._intent.subject & unit.stems]
-        return max(naming or standing or self._prose, key=_by_score, default=None)
+        defining = [unit for unit in naming if unit.defines and unit.score >= _DEFINING]
+        best = max(defining or naming or standing or self._prose, key=_by_score, default=None)
+        if best is None or not defining:
+            return best
+        return next(unit for unit in defining if unit.excerpt is best.excerpt)
+
+    def _is_preamble(self, unit: Ranked, home: Ranked) -> bool:
+        """Whether a sentence stands before the one that defines, which can do without it."""
+        if unit.excerpt is not home.excerpt or unit.index >= home.index:
+            return False
+        return unit.index < home.index - 1 or not _POINTS_BACK.match(home.unit.plain)
 
     def _share(self) -> float:
         """How near the best one a unit must come to be said as well."""
@@ -430,8 +449,12 @@ class _Choice:
         )
 
 
-def _only_asks(unit: Ranked) -> bool:
-    return unit.unit.kind == "sentence" and unit.unit.plain.endswith("?")
+def _says_nothing(unit: Ranked) -> bool:
+    """Whether a sentence only asks, or is none: a path, a label."""
+    plain = unit.unit.plain
+    if unit.unit.kind != "sentence":
+        return False
+    return plain.endswith("?") or (len(plain.split()) <= 3 and plain[-1] not in '.!:…"”)`')
 
 
 def _is_short(entries: Sequence[Ranked]) -> bool:

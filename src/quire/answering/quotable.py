@@ -37,6 +37,11 @@ _ITEM_MARK: Final = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:[ \t]+\[[ xX]\])?[ \t]+
 _NOTE_MARK: Final = re.compile(r"\[\^[^\]\s]+\]:[ \t]*")
 _ALERT: Final = re.compile(r"(?:>[ \t]?)+\[![A-Za-z]+\][-+]?[ \t]*\r?\n?")
 _QUOTED_HEADING: Final = re.compile(r"(?:>[ \t]?)+#{1,6}[ \t][^\n]*\n(?:[ \t]*(?:>[ \t]?)+\r?\n)*")
+_QUOTED_FENCE: Final = re.compile(
+    r"^[ \t]*(?:>[ \t]?)+[ \t]*(?P<fence>`{3,}|~{3,})[^\n]*(?:\n|\Z)"
+    r"(?:[^\n]*\n)*?(?:[ \t]*(?:>[ \t]?)+[ \t]*(?P=fence)[`~]*[ \t]*(?:\n|\Z)|[^\n]*\Z)",
+    re.MULTILINE,
+)
 _LINKS: Final = re.compile(r"!?\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])|<?https?://\S+")
 _FRONT_MATTER: Final = re.compile(
     r"\A---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
@@ -133,13 +138,22 @@ def _sentences(
 ) -> Iterator[tuple[int, int, UnitKind]]:
     mark = {"footnote": _NOTE_MARK, "quote": _ALERT}.get(block.kind)
     opening = mark.match(text, start, end) if mark else None
-    for a, b in sentence_ranges(text, opening.end() if opening else start, end):
+    for a, b in _prose(text, opening.end() if opening else start, end, block):
         if block.kind == "quote" and (heading := _QUOTED_HEADING.match(text, a, b)):
             a = heading.end()
         a, b = _trimmed(text, a, b)
         if a < b:
             lead = markup.plain(text[a:b]).endswith((":", "："))
             yield a, b, "lead" if lead else "sentence"
+
+
+def _prose(text: str, start: int, end: int, block: Block) -> Iterator[tuple[int, int]]:
+    """The sentences of a block; code inside a quotation, each line with its mark, is none."""
+    fences = _QUOTED_FENCE.finditer(text, start, end) if block.kind == "quote" else ()
+    for fence in fences:
+        yield from sentence_ranges(text, start, fence.start())
+        start = fence.end()
+    yield from sentence_ranges(text, start, end)
 
 
 def _only_links(raw: str) -> bool:

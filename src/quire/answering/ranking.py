@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from quire.answering import guard, lexicon, quotable
+from quire.answering import definitions, guard, lexicon, quotable
 from quire.answering.intent import Intent
 from quire.answering.ports import Excerpt
 from quire.answering.quotable import Unit
@@ -20,9 +20,6 @@ from quire.reading import Evidence, Reader, Reading
 from quire.retrieval.calibration import sigmoid
 
 _MAX_EMBEDDED: Final = 64
-_DEFINES: Final = r"\s*(?:\([^)]*\)\s*)?(?:is|are|was|means|refers to|stands for|describes|—|–|:)\s"
-_DISTINGUISHES: Final = re.compile(r"(?:different|similar|not)\b", re.IGNORECASE)
-_EXPANSION: Final = re.compile(r"((?:\w[\w-]*\s+){1,6})\(([^()]{2,60})\)")
 _BECAUSE: Final = re.compile(
     r"\b(?:because|since|so that|therefore|reason|due to|in order to|thus|otherwise|prevents?|"
     r"avoids?|ensures?|allows?|lets|without|helps?|this means|which means)\b",
@@ -46,19 +43,6 @@ _IMPERATIVE: Final = re.compile(
     re.IGNORECASE,
 )
 
-
-_TEACHING: Final = re.compile(
-    r"\b(?:in this (?:chapter|lesson|section|module|tutorial|guide|part|page|course)|"
-    r"by the end\b|welcome to|you(?:'ll| will) (?:learn|write|create|build|understand|be able|"
-    r"have|see|explore|discover|need to know)|"
-    r"we(?:'ll| will) (?:also |just |now |next )?(?:learn|see|explore|look|cover|talk|discuss|"
-    r"examine|return)|"
-    r"until now|so far|you(?:'ve| have) (?:explored|seen|learned)|before you can|"
-    r"now that (?:we|you)|the next (?:chapter|lesson|section)|(?:previous|last) (?:chapter|lesson)|"
-    r"let's|"
-    r"(?:this|the) (?:chapter|lesson|section|page) (?:explains|shows|covers|explores|describes))\b",
-    re.IGNORECASE,
-)
 _OBJECTIVE: Final = re.compile(
     r"(?:distinguish|explain|identify|describe|understand|contrast|compare|analy[sz]e|evaluate|"
     r"recogni[sz]e|articulate|recall|demonstrate|differentiate)\b",
@@ -83,6 +67,8 @@ class Ranked:
     similarity: float
     coverage: float
     """Share of the question's weight that the unit holds."""
+    defines: bool = False
+    """Whether it says what the thing asked for is."""
     answer: tuple[int, int] | None = None
     """The exact answer in it, as offsets into the excerpt."""
     answerable: float | None = None
@@ -144,11 +130,12 @@ class Ranker:
                 excerpt,
                 index,
                 unit,
+                intent,
                 score=0.30 * held
                 + 0.15 * near
                 + 0.10 * excerpt.score
                 + 0.45 * (cosine if self._embedder else held)
-                + _cues(unit, excerpt.heading, intent),
+                + _cues(excerpt, unit, intent),
                 similarity=cosine,
                 coverage=held,
             )
@@ -177,6 +164,7 @@ class Ranker:
                 excerpt,
                 index,
                 unit,
+                intent,
                 score=math.exp((logit - best) / _BLEND.scale),
                 similarity=sigmoid(read[excerpt.number].answerable),
                 coverage=held,
@@ -207,7 +195,7 @@ class Ranker:
             + _BLEND.relevance * math.log(relevance / (1 - relevance))
             + _BLEND.held * held
             + _BLEND.near * near
-            + _BLEND.cues * _cues(unit, excerpt.heading, intent)
+            + _BLEND.cues * _cues(excerpt, unit, intent)
             + (_BLEND.table if unit.kind == "table" else 0.0)
         )
 
@@ -250,6 +238,7 @@ def _ranked(
     excerpt: Excerpt,
     index: int,
     unit: Unit,
+    intent: Intent,
     *,
     score: float,
     similarity: float,
@@ -265,6 +254,7 @@ def _ranked(
         score=score,
         similarity=similarity,
         coverage=coverage,
+        defines=definitions.defines(excerpt.text, unit, intent.subject),
         answer=answer,
         answerable=answerable,
     )
@@ -303,7 +293,7 @@ def _weights(intent: Intent, units: Sequence[Unit]) -> dict[str, float]:
     return {term: math.log(1.0 + (len(units) + 1.0) / (seen[term] + 1.0)) for term in intent.terms}
 
 
-def _cues(unit: Unit, heading: str, intent: Intent) -> float:
+def _cues(excerpt: Excerpt, unit: Unit, intent: Intent) -> float:
     """What the wording says for or against a unit as this kind of answer."""
     text, bonus = unit.plain.replace("’", "'"), 0.0
     count = len(text.split())
@@ -313,14 +303,14 @@ def _cues(unit: Unit, heading: str, intent: Intent) -> float:
         bonus -= 0.10 if text.endswith("?") else 0.0
     if unit.kind == "lead":
         bonus -= 0.15
-    if _TEACHING.search(text):
+    if definitions.ANNOUNCES.search(text):
         bonus -= 0.15
     if unit.kind != "sentence" and _OBJECTIVE.match(text):
         bonus -= 0.15
-    if _OUTLINE.search((unit.heading or heading).replace("’", "'")):
+    if _OUTLINE.search((unit.heading or excerpt.heading).replace("’", "'")):
         bonus -= 0.2
     match intent.kind:
-        case "definition" if _defines(text, intent.subject):
+        case "definition" if definitions.defines(excerpt.text, unit, intent.subject):
             bonus += 0.18
         case "number":
             bonus += 0.10 if _DIGIT.search(text) or lexicon.numbers(text) - {"1"} else -0.05
@@ -354,16 +344,3 @@ def _cues(unit: Unit, heading: str, intent: Intent) -> float:
     ):
         bonus -= 0.12
     return bonus
-
-
-def _defines(text: str, subject: frozenset[str]) -> bool:
-    """Whether the text says what the subject is, or what its letters stand for."""
-    if not subject:
-        return False
-    for spelled, short in _EXPANSION.findall(text):
-        if subject <= lexicon.content_stems(spelled) | lexicon.content_stems(short):
-            return True
-    head = re.split(_DEFINES, text, maxsplit=1)
-    if len(head) < 2 or len(head[0].split()) > 9 or _DISTINGUISHES.match(head[1]):
-        return False
-    return subject <= lexicon.content_stems(head[0])

@@ -15,7 +15,7 @@ from quire.embedding.cores import Cores
 from quire.embedding.graph import open_session
 from quire.reading.encoding import Encoder, Window
 from quire.reading.port import Readable, Reading
-from quire.reading.wording import as_question
+from quire.reading.wording import as_question, asked_of
 
 FOLDER: Final = Path(__file__).parent / "weights"
 BATCH_TOKENS: Final = 256
@@ -53,13 +53,14 @@ class ReaderModel:
     async def read(self, question: str, texts: Sequence[Readable]) -> list[Reading]:
         """One reading per text, in input order."""
         question = as_question(question)
-        new = list(dict.fromkeys(t for t in texts if (question, t) not in self._read))
-        readings = await self._forward(question, new) if new else []
+        pairs = [(asked_of(question, text), text) for text in texts]
+        new = list(dict.fromkeys(pair for pair in pairs if pair not in self._read))
+        readings = await self._forward(new) if new else []
         fresh = dict(zip(new, readings, strict=True))
-        found = [fresh[t] if t in fresh else self._read[question, t] for t in texts]
-        for text, reading in zip(texts, found, strict=True):
-            self._read[question, text] = reading
-            self._read.move_to_end((question, text))
+        found = [fresh[pair] if pair in fresh else self._read[pair] for pair in pairs]
+        for pair, reading in zip(pairs, found, strict=True):
+            self._read[pair] = reading
+            self._read.move_to_end(pair)
         while len(self._read) > REMEMBERED:
             self._read.popitem(last=False)
         return found
@@ -83,11 +84,9 @@ class ReaderModel:
                 )
             return self._engine
 
-    async def _forward(self, question: str, texts: Sequence[Readable]) -> list[Reading]:
+    async def _forward(self, pairs: Sequence[tuple[str, Readable]]) -> list[Reading]:
         engine = await self._cores.run(self._load)
-        windows, readings = await self._cores.run(
-            lambda: _laid_out(engine.encoder, question, texts)
-        )
+        windows, readings = await self._cores.run(lambda: _laid_out(engine.encoder, pairs))
         entering = threading.Lock()
 
         def read(batch: list[Window]) -> None:
@@ -101,14 +100,14 @@ class ReaderModel:
 
 
 def _laid_out(
-    encoder: Encoder, question: str, texts: Sequence[Readable]
+    encoder: Encoder, pairs: Sequence[tuple[str, Readable]]
 ) -> tuple[list[Window], list[Reading]]:
     """What is to be read of each text, and room for what will be said of it."""
-    asked = encoder.question(question)
+    asked = {question: encoder.question(question) for question, _ in pairs}
     windows: list[Window] = []
     readings: list[Reading] = []
-    for number, text in enumerate(texts):
-        rows, offsets = encoder.windows(asked, number, text)
+    for number, (question, text) in enumerate(pairs):
+        rows, offsets = encoder.windows(asked[question], number, text)
         windows += rows
         tokens = np.full((len(offsets), 3), _UNREAD, np.float32)
         readings.append(Reading(offsets, tokens, _UNREAD, _UNREAD))

@@ -1,9 +1,11 @@
-"""A request as the question that it means: questions are what the reader learned from."""
+"""A question as the reader understands it best: requests asked, and in the number of the text."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
+
+from quire.reading.port import Readable
 
 _POLITE: Final = r"^\W*(?:(?:please|kindly|(?:can|could|would|will) you)\s+)*"
 _TOLD: Final = re.compile(
@@ -29,6 +31,12 @@ _ABOUT: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_ONE: Final = re.compile(
+    r"^\W*what(?: is|['’]s) an? (?P<before>(?:(?!(?:of|for|in|on|to|with|and|or)\s)[\w-]+\s+){0,3})"
+    r"(?P<noun>[a-z]{3,})\W*$",
+    re.IGNORECASE,
+)
+
 
 def as_question(text: str) -> str:
     """The same asked with a question word; a text that is no such request is left as it is."""
@@ -43,6 +51,27 @@ def as_question(text: str) -> str:
         verb = "are" if _SEVERAL.match(about["thing"]) else "is"
         return f"What {verb} {_open(about['thing'])}?"
     return text
+
+
+def asked_of(question: str, readable: Readable) -> str:
+    """What is asked of one text: of one that speaks of closures "What are closures?".
+
+    The reader takes words as they stand: asked for a closure, it doubts such a text.
+    """
+    one = _ONE.match(question)
+    if one is None:
+        return question
+    noun = one["noun"].lower()
+    words = re.findall(r"\w+", f"{readable.headings} {readable.text}".lower())
+    if words.count(_several(noun)) <= words.count(noun):
+        return question
+    return f"What are {one['before']}{_several(noun)}?"
+
+
+def _several(noun: str) -> str:
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
 
 
 def _open(text: str) -> str:

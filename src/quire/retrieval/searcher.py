@@ -14,6 +14,7 @@ from quire.index.port import Hit, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.reading import Readable, Reader, as_readable
 from quire.retrieval.calibration import Calibration, shipped_calibration
+from quire.retrieval.changes import asks_for_changes, changes_last
 from quire.retrieval.confidence import Policy, assess
 from quire.retrieval.ranking import Candidate, Ranking, Weights, diversify, rank
 from quire.retrieval.spelling import respell, strange_words
@@ -33,6 +34,8 @@ class Tuning:
     """Trade-off of `diversify`; 1 leaves the ranking alone."""
     assessed: int = 5
     """Passages the confidence looks at, and a reader reads, however many were asked for."""
+    spare: int = 10
+    """Passages beyond those asked for, to be read instead of lists of changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,9 @@ class Searcher:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
         breadth = max(self._tuning.depth, depth)
         limit = depth if depth and self._tuning.relevance >= 1.0 else None
+        passes = read and not asks_for_changes(query)
+        if passes and limit:
+            limit += self._tuning.spare
         weights = self._tuning.reading if read else self._tuning.weights
         ranked = partial(rank, weights=weights, limit=limit)
         choice, hits = await self._find(book_id, query, filters, breadth, ranked)
@@ -147,7 +153,8 @@ class Searcher:
             meant = respell(query, choice.strange, [hit.chunk.text for hit in choice.near(hits)])
         if meant:
             choice, hits = await self._find(book_id, meant, filters, breadth, ranked)
-        return meant, choice.ranking.candidates(hits[: len(choice.ranking.rows)])
+        found = choice.ranking.candidates(hits[: len(choice.ranking.rows)])
+        return meant, changes_last(found)[: depth or None] if passes else found
 
     async def features(
         self, query: str, candidates: Sequence[Candidate], *, read: bool = False

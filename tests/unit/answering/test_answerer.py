@@ -183,3 +183,34 @@ async def test_two_sections_of_one_name_are_asked_back() -> None:
     assert answer.text.endswith("?")
     assert len(answer.suggestions) == 2
     assert answer.citations == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "other", "asked_back"),
+    [
+        ("What is a frame?", "See the type below.", False),
+        ("frame", "See the type below.", False),
+        ("frame", "A frame is one picture of a video.", True),
+    ],
+)
+async def test_a_section_that_says_what_it_is_needs_no_asking_back(
+    question: str, other: str, asked_back: bool
+) -> None:
+    chunks = [
+        make_chunk(text, source_file=f"{name}.md", section_title="Frame", module=name)
+        for name, text in (("ros2", "A frame is a coordinate system."), ("vla", other))
+    ]
+    answer = await make_answerer(FakeRetriever(chunks)).answer(replace(ASK, text=question))
+    assert answer.clarification is asked_back
+
+
+@pytest.mark.parametrize(("question", "asked_back"), [("What is a frame?", False), ("frame", True)])
+async def test_what_is_it_is_answered_though_nobody_defines_it(
+    question: str, asked_back: bool
+) -> None:
+    chunks = [
+        make_chunk(text, source_file=f"{name}.md", section_title="Frame", module=name)
+        for name, text in (("ros2", "Each frame has a parent."), ("vla", "Drop a frame now."))
+    ]
+    answer = await make_answerer(FakeRetriever(chunks)).answer(replace(ASK, text=question))
+    assert answer.clarification is asked_back

@@ -219,6 +219,46 @@ async def test_a_definition_begins_with_a_sentence_that_names_its_subject() -> N
     assert found.segments[0].text == plain
 
 
+NEVER = (
+    "Some types have no values. Rust has a type named `!` for functions that do not come back. "
+    "We prefer to call it the _never type_ because nothing is ever of it. "
+    "The never type is useful with panics."
+)
+
+
+async def test_a_definition_begins_with_the_sentence_that_sets_its_subject_apart() -> None:
+    found = await read("What is the never type?", NEVER, "no values", "named `!`", "ever of it")
+    assert found[:2] == [
+        "Rust has a type named `!` for functions that do not come back.",
+        "We prefer to call it the _never type_ because nothing is ever of it.",
+    ]
+
+
+async def test_what_defines_comes_before_what_reads_better() -> None:
+    excerpts = [
+        Excerpt(number=1, text="Whoever owns a box drops it once, and then it is gone.", score=0.9),
+        Excerpt(number=2, text="A _box_ is a pointer with an owner.", score=0.9),
+    ]
+    extractor = Extractor(
+        reader=PhraseReader("Whoever owns a box drops it once, and then it is gone", "pointer")
+    )
+    found = await extractor.extract("What is a box?", excerpts)
+    assert found.segments[0].text == excerpts[1].text
+
+
+async def test_a_definition_has_no_preamble() -> None:
+    text = "Matching works well enough. The `unwrap` method is a shortcut. It panics on errors."
+    found = await read("What does unwrap do?", text, "works well enough", "a shortcut", "panics")
+    assert found == ["The `unwrap` method is a shortcut.", "It panics on errors."]
+
+
+@pytest.mark.parametrize("label", ["Tutorials/Turtlesim/Introducing-Turtlesim", "On turtlesim"])
+async def test_a_path_or_a_label_is_no_sentence(label: str) -> None:
+    text = f"{label}\n\nWith turtlesim you steer a turtle."
+    found = await read("What is turtlesim?", text, label, "steer a turtle")
+    assert found == ["With turtlesim you steer a turtle."]
+
+
 async def test_a_question_of_the_book_is_no_answer() -> None:
     text = "So what makes a cell different? A cell checks its borrows when it runs."
     found = await read("How is a cell different?", text, "what makes a cell different", "checks")

@@ -122,3 +122,12 @@ def test_importing_answering_does_not_import_the_agents_sdk() -> None:
         "import quire.answering, sys; sys.exit('agents' in sys.modules or 'openai' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_code_inside_a_quotation_is_no_sentence() -> None:
+    text = (
+        "> Source it first.\n>\n> ``` bash\n> cd ~/ws\n> . setup.sh\n> ```\n>\n> Then it runs.\n\n"
+        "> Not closed:\n> ~~~\n> rm -r build. Done.\n"
+    )
+    quoted = [text[unit.start : unit.end] for unit in units(text)]
+    assert quoted == ["> Source it first.", ">\n> Then it runs.", "> Not closed:"]

@@ -8,7 +8,7 @@ import pytest
 
 from quire.reading import Readable
 from quire.reading.model import ReaderModel
-from quire.reading.wording import as_question
+from quire.reading.wording import as_question, asked_of
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,46 @@ async def test_the_reader_believes_a_request_as_much_as_the_question() -> None:
     finally:
         await reader.close()
     assert requested == asked
+
+
+CLOSURES = Readable(
+    "Closures are functions without a name. A closure may keep what it sees; closures"
+)
+BATTERY = Readable("Batteries are heavy.", "Power > Batteries")
+
+
+@pytest.mark.parametrize(
+    ("question", "readable", "asked"),
+    [
+        ("What is a closure?", CLOSURES, "What are closures?"),
+        ("what's a nameless closure", CLOSURES, "What are nameless closures?"),
+        ("What is a battery?", BATTERY, "What are batteries?"),
+        ("What is a switch?", Readable("Switches are cheap."), "What are switches?"),
+        ("What is a node?", Readable("A node is a process. Nodes talk."), "What is a node?"),
+        ("What is a list of closures?", CLOSURES, "What is a list of closures?"),
+        ("What is ownership?", CLOSURES, "What is ownership?"),
+        ("How is a closure made?", CLOSURES, "How is a closure made?"),
+    ],
+)
+def test_a_thing_is_asked_for_in_the_number_of_the_text(
+    question: str, readable: Readable, asked: str
+) -> None:
+    assert asked_of(question, readable) == asked
+
+
+async def test_the_reader_finds_many_where_one_is_asked_for() -> None:
+    passage = Readable(
+        "Rust's closures are anonymous functions you can save in a variable or pass as arguments "
+        "to other functions. Unlike functions, closures can capture values from the scope in which "
+        "they're defined.",
+        "Closures: Anonymous Functions That Capture Their Environment",
+    )
+    reader = ReaderModel()
+    try:
+        (one,), (many,) = [
+            await reader.read(text, [passage])
+            for text in ("What is a closure?", "What are closures?")
+        ]
+    finally:
+        await reader.close()
+    assert one == many

@@ -125,3 +125,20 @@ async def test_a_document_is_its_chunks_in_order(searcher: Searcher) -> None:
     parent = make_chunk().parent_doc_id
     assert [c.chunk_index for c in await searcher.document("book", parent)] == [0, 1, 2]
     assert await searcher.document("other", parent) == []
+
+
+async def test_a_list_of_changes_is_read_last() -> None:
+    embedder = HashEmbedder()
+    texts = {
+        "notes": "* Add a cron job. PR #97 by @ada.\n* Move the cron job. PR #98 by @bob.",
+        "tasks": "Background tasks run once; a cron job is not one of them.",
+    }
+    searcher = Searcher(await stocked(embedder, texts), embedder)
+
+    async def first(question: str, *, read: bool) -> str:
+        found = await searcher.retrieve("book", question, top_k=1, read=read)
+        return found.passages[0].chunk.text
+
+    assert await first("a cron job?", read=False) == texts["notes"]
+    assert await first("a cron job?", read=True) == texts["tasks"]
+    assert await first("a cron job added?", read=True) == texts["notes"]

@@ -1,0 +1,40 @@
+"""Lists of changes: what a book says of its own past answers no question about its subject."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from quire.models import Chunk
+from quire.retrieval.ranking import Candidate
+
+_ENTRY: Final = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?P<said>\S.*)$", re.MULTILINE)
+_REFERENCE: Final = re.compile(
+    r"(?<![\w&])#\d{1,6}\b|(?<![\w.])@[A-Za-z][\w-]+(?![\w/.])|\b(?=\w*\d)[0-9a-f]{7,40}\b"
+)
+"""To what changed something: a request or a ticket, who wrote it, a commit."""
+_ASKS: Final = re.compile(
+    r"\b(?:change\w*|release\w*|versions?|new|news|add(?:s|ed)|fix(?:es|ed)?|remov\w+|deprecat\w+|"
+    r"upgrad\w+|updat\w+|break(?:s|ing)?|broke|contribut\w+|pull requests?|prs?|commits?|bugs?|"
+    r"issues?|when|who|since|still|anymore|longer)\b|\bv?\d+\.\d+|#\d",
+    re.IGNORECASE,
+)
+_LOG: Final = re.compile(r"\b(?:change ?logs?|release notes|releases)\b", re.IGNORECASE)
+
+
+def lists_changes(chunk: Chunk) -> bool:
+    """Whether a chunk is mostly a list of what was changed in which request or commit."""
+    entries = [entry["said"] for entry in _ENTRY.finditer(chunk.text)]
+    named = sum(bool(_REFERENCE.search(entry)) for entry in entries)
+    return named >= (1 if _LOG.search(chunk.page_title) else 2) and 2 * named > len(entries)
+
+
+def asks_for_changes(question: str) -> bool:
+    """Whether a list of changes may be the answer."""
+    return bool(_ASKS.search(question))
+
+
+def changes_last(found: Iterable[Candidate]) -> list[Candidate]:
+    """The same in order, but lists of changes behind all others."""
+    return sorted(found, key=lambda candidate: lists_changes(candidate.chunk))

@@ -1,0 +1,38 @@
+import pytest
+
+from quire.answering.definitions import defines
+from quire.answering.lexicon import content_stems
+from quire.answering.quotable import units
+
+
+@pytest.mark.parametrize(
+    ("subject", "sentence", "expected"),
+    [
+        ("crate", "A _crate_ is the smallest amount of code.", True),
+        ("crate", "The smallest amount of code is called a **crate**.", True),
+        ("map", "A __hash map__ keeps pairs.", False),
+        ("presets", "Presets are bundles of plugins.", True),
+        ("preset", "A preset means a bundle.", True),
+        ("ROS", "The Robot Operating System (ROS) runs here.", True),
+        ("never type", "The never type is useful with panics.", False),
+        ("smart pointers", "Smart pointers are usually implemented with structs.", False),
+        ("interface", "An interface is defined as a set of calls.", True),
+        ("interface", "An interface is defined in a file.", False),
+        ("pattern matching", "Patterns that will match anything are irrefutable.", False),
+        ("Gazebo", "REP-2000 says what the default version of Gazebo is for you.", False),
+        ("enums", "In this chapter, we'll look at _enums_.", False),
+        ("snake", "We keep my_snake_case for later.", False),
+        ("", "A node is a process.", False),
+    ],
+)
+def test_a_sentence_says_what_a_thing_is_or_does_not(
+    subject: str, sentence: str, expected: bool
+) -> None:
+    (unit,) = units(sentence)
+    assert defines(sentence, unit, content_stems(subject)) is expected
+
+
+def test_code_defines_nothing() -> None:
+    code = "```python\nnode: a process\n```"
+    (unit,) = units(code)
+    assert not defines(code, unit, content_stems("node"))
