@@ -21,21 +21,34 @@ ANNOUNCES: Final = re.compile(
     re.IGNORECASE,
 )
 """How a book speaks of what it will do, instead of its subject."""
-_DEFINES: Final = r"\s*(?:\([^)]*\)\s*)?(?:is|are|was|means|refers to|stands for|describes|—|–|:)\s"
-_CLAUSE: Final = re.compile(
-    r"\b(?:that|which|who|whose|what|how|why|when|where|if)\b", re.IGNORECASE
+_VERB: Final = re.compile(
+    r"\s*(?:\([^)]*\)\s*)?(?:\b(?:is|are|was|means|refers to|stands for|describes)\b|—|–|:)\s"
 )
 _TELLS_NO_KIND: Final = re.compile(
     r"(?:different|similar|not|useful|helpful|available|possible|necessary|important|easy|also|only|"
-    r"just|often|usually|always|sometimes|mostly|the same|(?!called)\w+ed\b(?! as\b))\b",
+    r"just|already|being|often|usually|always|sometimes|mostly|the same|written|made|built|run|set|"
+    r"shown|given|found|sent|kept|(?!called)\w+ed\b(?! as\b))\b",
     re.IGNORECASE,
 )
 """What stands behind "is" where nothing is said of what the thing is."""
+_LONGEST_HEAD: Final = 12
+_CLAUSE: Final = re.compile(
+    r"\b(?:that|which|who|whose|what|how|why|when|where|if)\b", re.IGNORECASE
+)
+_PLACE: Final = re.compile(r"^(?:in|on|for|with|at|by|from|within|unlike|like|here)\b[^,]*,", re.I)
+_BESIDE: Final = re.compile(r"\([^)]*\)")
+_OTHER_NAME: Final = re.compile(r",|\bor\b|\bcalled\b|\bnamed\b", re.IGNORECASE)
+_KINDS: Final = lexicon.content_stems(
+    "attribute class command component enum file flag framework function hook keyword library "
+    "macro method module operator package parameter plugin program protocol service struct system "
+    "tool trait type utility"
+)
+"""What may be said with a name or left out: "the `unwrap` method"."""
 _EMPHASISED: Final = re.compile(
     r"(?<![\w*])(?P<mark>\*{1,3}|_{1,3})(?P<words>[^*_\n]{2,60})(?P=mark)(?![\w*])"
 )
 """What a book sets apart where it first says what it is."""
-_EXPANSION: Final = re.compile(r"((?:\w[\w-]*\s+){1,6})\(([^()]{2,60})\)")
+_SPELLED: Final = re.compile(r"(?P<before>(?:\w[\w-]*\s+){1,6})\((?P<inside>[^()]{2,60})\)")
 
 
 def defines(source: str, unit: Unit, subject: frozenset[str]) -> bool:
@@ -43,13 +56,47 @@ def defines(source: str, unit: Unit, subject: frozenset[str]) -> bool:
     text = unit.plain.replace("’", "'")
     if not subject or unit.kind in ("code", "table") or ANNOUNCES.search(text):
         return False
-    for emphasised in _EMPHASISED.finditer(source, unit.start, unit.end):
-        if lexicon.content_stems(emphasised["words"]) == subject:
-            return True
-    for spelled, short in _EXPANSION.findall(text):
-        if subject <= lexicon.content_stems(spelled) | lexicon.content_stems(short):
-            return True
-    head = re.split(_DEFINES, text, maxsplit=1)
-    if len(head) < 2 or len(head[0].split()) > 9 or _TELLS_NO_KIND.match(head[1]):
+    return (
+        _says_what(text, subject)
+        or _sets_apart(source, unit, subject)
+        or any(
+            _stands_for(found["before"], found["inside"], subject)
+            for found in _SPELLED.finditer(text)
+        )
+    )
+
+
+def _says_what(text: str, subject: frozenset[str]) -> bool:
+    """Whether the text begins with the subject alone, and goes on with what it is."""
+    verb = _VERB.search(text)
+    if verb is None or _TELLS_NO_KIND.match(text, verb.end()):
         return False
-    return not _CLAUSE.search(head[0]) and subject <= lexicon.content_stems(head[0])
+    head = _BESIDE.sub(" ", _PLACE.sub("", text[: verb.start()]))
+    if len(head.split()) > _LONGEST_HEAD or _CLAUSE.search(head):
+        return False
+    return any(_is(name, subject) for name in _OTHER_NAME.split(head))
+
+
+def _is(name: str, subject: frozenset[str]) -> bool:
+    stems = lexicon.content_stems(name)
+    return bool(stems) and (stems == subject or subject <= stems <= subject | _KINDS)
+
+
+def _sets_apart(source: str, unit: Unit, subject: frozenset[str]) -> bool:
+    """Whether the unit emphasises the subject, and nothing else around it does."""
+    named = [
+        found
+        for found in _EMPHASISED.finditer(source)
+        if lexicon.content_stems(found["words"]) == subject
+    ]
+    return len(named) == 1 and unit.start <= named[0].start() < unit.end
+
+
+def _stands_for(before: str, inside: str, subject: frozenset[str]) -> bool:
+    """Whether one of the two is the letters of the other, and one of them is asked for."""
+    for letters, words in ((inside.strip(), before.split()), (before.split()[-1], inside.split())):
+        initials = "".join(word[0] for word in words[-len(letters) :])
+        if len(letters) > 1 and initials.lower() == letters.lower():
+            spelled = lexicon.content_stems(" ".join(words[-len(letters) :]))
+            return subject in (lexicon.content_stems(letters), spelled)
+    return False

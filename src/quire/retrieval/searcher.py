@@ -14,7 +14,6 @@ from quire.index.port import Hit, Index
 from quire.models import Chunk, Filters, Passage, Retrieval
 from quire.reading import Readable, Reader, as_readable
 from quire.retrieval.calibration import Calibration, shipped_calibration
-from quire.retrieval.changes import asks_for_changes, changes_last
 from quire.retrieval.confidence import Policy, assess
 from quire.retrieval.ranking import Candidate, Ranking, Weights, diversify, rank
 from quire.retrieval.spelling import respell, strange_words
@@ -35,7 +34,7 @@ class Tuning:
     assessed: int = 5
     """Passages the confidence looks at, and a reader reads, however many were asked for."""
     spare: int = 10
-    """Passages beyond those asked for, to be read instead of lists of changes."""
+    """Passages beyond those asked for, which the order of reading may prefer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,10 @@ class _Choice:
         return range(self.ranking.finds.nearest)
 
 
+Order = Callable[[str, Chunk], int]
+"""What is read first for a question: the least; among equals the ranking decides."""
+
+
 class Searcher:
     """Finds passages; remembers nothing between calls."""
 
@@ -73,6 +76,7 @@ class Searcher:
         policy: Policy = "calibrated",
         tuning: Tuning | None = None,
         reader: Reader | None = None,
+        order: Order | None = None,
     ) -> None:
         self._index = index
         self._embedder = embedder
@@ -80,6 +84,7 @@ class Searcher:
         self._policy: Policy = policy
         self._tuning = tuning or Tuning()
         self._reader = reader
+        self._order = order
 
     async def retrieve(
         self,
@@ -142,8 +147,8 @@ class Searcher:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
         breadth = max(self._tuning.depth, depth)
         limit = depth if depth and self._tuning.relevance >= 1.0 else None
-        passes = read and not asks_for_changes(query)
-        if passes and limit:
+        order = self._order if read else None
+        if order and limit:
             limit += self._tuning.spare
         weights = self._tuning.reading if read else self._tuning.weights
         ranked = partial(rank, weights=weights, limit=limit)
@@ -154,7 +159,9 @@ class Searcher:
         if meant:
             choice, hits = await self._find(book_id, meant, filters, breadth, ranked)
         found = choice.ranking.candidates(hits[: len(choice.ranking.rows)])
-        return meant, changes_last(found)[: depth or None] if passes else found
+        if order:
+            found = sorted(found, key=lambda each: order(meant or query, each.chunk))
+        return meant, found[: depth or None]
 
     async def features(
         self, query: str, candidates: Sequence[Candidate], *, read: bool = False
@@ -234,7 +241,7 @@ def features_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]
         return {}
     held = [_held(candidate).intersection(ids) for candidate in candidates]
     return {
-        "top_score": candidates[0].score,
+        "top_score": max(c.score for c in candidates),
         "top_cosine": max(c.cosine for c in candidates),
         "coverage": len(frozenset[int]().union(*held)) / len(ids),
         "best_coverage": max(map(len, held)) / len(ids),

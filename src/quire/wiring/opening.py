@@ -12,6 +12,7 @@ from quire.access.pepper import given_pepper, pepper_file
 from quire.answering import Answerer
 from quire.answering import Limits as TurnLimits
 from quire.answering.dialogue import Dialogue
+from quire.answering.order import reading_order
 from quire.answering.support import ReaderSupport
 from quire.conversations.review import Review
 from quire.conversations.sql import SqlConversations
@@ -53,7 +54,13 @@ async def open_library(
     reader = open_reader(settings)
     if reader:
         resources.push_async_callback(reader.close)
-    searcher = Searcher(index, embedder, policy=settings.confidence_policy, reader=reader)
+    searcher = Searcher(
+        index,
+        embedder,
+        policy=settings.confidence_policy,
+        reader=reader,
+        order=reading_order,
+    )
     shelf = Shelf(state, index)
     model = open_model(settings, embedder, reader)
     resources.push_async_callback(model.close)

@@ -127,18 +127,16 @@ async def test_a_document_is_its_chunks_in_order(searcher: Searcher) -> None:
     assert await searcher.document("other", parent) == []
 
 
-async def test_a_list_of_changes_is_read_last() -> None:
+async def test_what_is_read_first_is_the_callers_to_say() -> None:
     embedder = HashEmbedder()
-    texts = {
-        "notes": "* Add a cron job. PR #97 by @ada.\n* Move the cron job. PR #98 by @bob.",
-        "tasks": "Background tasks run once; a cron job is not one of them.",
-    }
-    searcher = Searcher(await stocked(embedder, texts), embedder)
+    index = await stocked(embedder)
+    searcher = Searcher(index, embedder, order=lambda _, chunk: 0 if "rover" in chunk.text else 1)
 
-    async def first(question: str, *, read: bool) -> str:
-        found = await searcher.retrieve("book", question, top_k=1, read=read)
+    async def first(*, read: bool) -> str:
+        found = await searcher.retrieve(
+            "book", "How do nodes exchange messages?", top_k=1, read=read
+        )
         return found.passages[0].chunk.text
 
-    assert await first("a cron job?", read=False) == texts["notes"]
-    assert await first("a cron job?", read=True) == texts["tasks"]
-    assert await first("a cron job added?", read=True) == texts["notes"]
+    assert await first(read=False) == TEXTS["topics"]
+    assert await first(read=True) == TEXTS["wheels"]

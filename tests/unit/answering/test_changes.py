@@ -1,6 +1,6 @@
 import pytest
 
-from quire.retrieval.changes import asks_for_changes, lists_changes
+from quire.answering.changes import asks_for_changes, lists_changes
 from tests.chunks import make_chunk
 
 NOTES = """\

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 from quire.models import Chunk
-from quire.retrieval.ranking import Candidate
 
 _ENTRY: Final = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?P<said>\S.*)$", re.MULTILINE)
 _REFERENCE: Final = re.compile(
@@ -33,8 +31,3 @@ def lists_changes(chunk: Chunk) -> bool:
 def asks_for_changes(question: str) -> bool:
     """Whether a list of changes may be the answer."""
     return bool(_ASKS.search(question))
-
-
-def changes_last(found: Iterable[Candidate]) -> list[Candidate]:
-    """The same in order, but lists of changes behind all others."""
-    return sorted(found, key=lambda candidate: lists_changes(candidate.chunk))
