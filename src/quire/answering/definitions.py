@@ -38,6 +38,8 @@ _CLAUSE: Final = re.compile(
 _PLACE: Final = re.compile(r"^(?:in|on|for|with|at|by|from|within|unlike|like|here)\b[^,]*,", re.I)
 _BESIDE: Final = re.compile(r"\([^)]*\)")
 _OTHER_NAME: Final = re.compile(r",|\bor\b|\bcalled\b|\bnamed\b", re.IGNORECASE)
+_TWO_NAMES: Final = re.compile(r"(?:an?|the)\s+(?:[\w-]+\s*){1,4},?\s+or\s[^,]*,?\s*\Z", re.I)
+_OF_SOMETHING: Final = re.compile(r"\s(?:of|for|in|on)\s.*", re.DOTALL)
 _KINDS: Final = lexicon.content_stems(
     "attribute class command component enum file flag framework function hook keyword library "
     "macro method module operator package parameter plugin program protocol service struct system "
@@ -48,6 +50,10 @@ _EMPHASISED: Final = re.compile(
     r"(?<![\w*])(?P<mark>\*{1,3}|_{1,3})(?P<words>[^*_\n]{2,60})(?P=mark)(?![\w*])"
 )
 """What a book sets apart where it first says what it is."""
+_KNOWN: Final = re.compile(
+    r"\b(?:of (?:the|an?)|such an?|your|this|that|these|each|every|any)\s*\Z", re.IGNORECASE
+)
+"""What stands before a thing that was spoken of."""
 _SPELLED: Final = re.compile(r"(?P<before>(?:\w[\w-]*\s+){1,6})\((?P<inside>[^()]{2,60})\)")
 
 
@@ -74,11 +80,13 @@ def _says_what(text: str, subject: frozenset[str]) -> bool:
     head = _BESIDE.sub(" ", _PLACE.sub("", text[: verb.start()]))
     if len(head.split()) > _LONGEST_HEAD or _CLAUSE.search(head):
         return False
-    return any(_is(name, subject) for name in _OTHER_NAME.split(head))
+    if any(_is(name, subject) for name in _OTHER_NAME.split(head)):
+        return True
+    return bool(_TWO_NAMES.match(head)) and subject <= lexicon.content_stems(head)
 
 
 def _is(name: str, subject: frozenset[str]) -> bool:
-    stems = lexicon.content_stems(name)
+    stems = lexicon.content_stems(_OF_SOMETHING.sub("", name))
     return bool(stems) and (stems == subject or subject <= stems <= subject | _KINDS)
 
 
@@ -89,7 +97,9 @@ def _sets_apart(source: str, unit: Unit, subject: frozenset[str]) -> bool:
         for found in _EMPHASISED.finditer(source)
         if lexicon.content_stems(found["words"]) == subject
     ]
-    return len(named) == 1 and unit.start <= named[0].start() < unit.end
+    if len(named) != 1 or not unit.start <= named[0].start() < unit.end:
+        return False
+    return not _KNOWN.search(source[unit.start : named[0].start()])
 
 
 def _stands_for(before: str, inside: str, subject: frozenset[str]) -> bool:

@@ -18,7 +18,7 @@ from quire.reading import Reader
 
 _DEPENDENT: Final = re.compile(
     r"^(?:[*_]*)(?:this|that|these|those|it|its|they|their|them|he|she|his|her|such|both|however|"
-    r"therefore|thus|hence|so|but|and|or|also|instead|moreover|furthermore|otherwise|then|here|"
+    r"therefore|thus|hence|nevertheless|nonetheless|so|but|and|or|also|instead|moreover|furthermore|otherwise|then|here|"
     r"conversely|similarly|likewise|consequently|as a result|for example|for instance|"
     r"in this case|in that case|in contrast|on the other hand|the (?:former|latter|same|other|"
     r"result|difference|second|third)|another|one of them|neither|either)\b(?!\s+is\s+(?:why|how))",
