@@ -16,5 +16,6 @@ def reading_order(question: str, chunk: Chunk) -> int:
     if not changes.asks_for_changes(question) and changes.lists_changes(chunk):
         return 2
     subject = read_intent(question).subject
-    units = quotable.units(chunk.text, chunk.opening) if subject else ()
+    named = definitions.may_name(chunk.text, subject)
+    units = quotable.units(chunk.text, chunk.opening) if named else ()
     return 0 if any(definitions.defines(chunk.text, unit, subject) for unit in units) else 1

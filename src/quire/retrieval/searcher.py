@@ -33,7 +33,7 @@ class Tuning:
     """Trade-off of `diversify`; 1 leaves the ranking alone."""
     assessed: int = 5
     """Passages the confidence looks at, and a reader reads, however many were asked for."""
-    spare: int = 10
+    spare: int = 20
     """Passages beyond those asked for, which the order of reading may prefer."""
 
 
