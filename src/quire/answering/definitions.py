@@ -50,10 +50,15 @@ _EMPHASISED: Final = re.compile(
     r"(?<![\w*])(?P<mark>\*{1,3}|_{1,3})(?P<words>[^*_\n]{2,60})(?P=mark)(?![\w*])"
 )
 """What a book sets apart where it first says what it is."""
-_KNOWN: Final = re.compile(
-    r"\b(?:of (?:the|an?)|such an?|your|this|that|these|each|every|any)\s*\Z", re.IGNORECASE
+_NAMES_IT: Final = re.compile(
+    r"(?:\A\W*(?:an?|the)?|\bcall(?:s|ed)?\b(?:\s+\w+){0,3}|\b(?:is|are|named|known as|means|term)"
+    r"(?:\s+(?:an?|the))?)\s*\Z",
+    re.IGNORECASE,
 )
-"""What stands before a thing that was spoken of."""
+"""What stands before a name that is given: nothing, "is called a", "we call it the"."""
+_SAYS_MORE: Final = re.compile(
+    r"\s*(?:,\s*(?:or|which|an?|the)\b|\(|(?:is|are|means|refers)\b)", re.IGNORECASE
+)
 _SPELLED: Final = re.compile(r"(?P<before>(?:\w[\w-]*\s+){1,6})\((?P<inside>[^()]{2,60})\)")
 
 
@@ -99,7 +104,7 @@ def _is(name: str, subject: frozenset[str]) -> bool:
 
 
 def _sets_apart(source: str, unit: Unit, subject: frozenset[str]) -> bool:
-    """Whether the unit emphasises the subject, and nothing else around it does."""
+    """Whether the unit emphasises the subject as a name it gives, and nothing around it does."""
     named = [
         found
         for found in _EMPHASISED.finditer(source)
@@ -107,7 +112,8 @@ def _sets_apart(source: str, unit: Unit, subject: frozenset[str]) -> bool:
     ]
     if len(named) != 1 or not unit.start <= named[0].start() < unit.end:
         return False
-    return not _KNOWN.search(source[unit.start : named[0].start()])
+    before, after = source[unit.start : named[0].start()], source[named[0].end() : unit.end]
+    return bool(_NAMES_IT.search(before) or _SAYS_MORE.match(after))
 
 
 def _stands_for(before: str, inside: str, subject: frozenset[str]) -> bool:
