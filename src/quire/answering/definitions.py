@@ -33,13 +33,13 @@ _TELLS_NO_KIND: Final = re.compile(
 """What stands behind "is" where nothing is said of what the thing is."""
 _LONGEST_HEAD: Final = 12
 _CLAUSE: Final = re.compile(
-    r"\b(?:that|which|who|whose|what|how|why|when|where|if)\b", re.IGNORECASE
+    r"\b(?:that|which|who|whose|what|how|why|when|where|if|above|below)\b", re.IGNORECASE
 )
 _PLACE: Final = re.compile(r"^(?:in|on|for|with|at|by|from|within|unlike|like|here)\b[^,]*,", re.I)
 _BESIDE: Final = re.compile(r"\([^)]*\)")
 _OTHER_NAME: Final = re.compile(r",|\bor\b|\bcalled\b|\bnamed\b", re.IGNORECASE)
 _TWO_NAMES: Final = re.compile(r"(?:an?|the)\s+(?:[\w-]+\s*){1,4},?\s+or\s[^,]*,?\s*\Z", re.I)
-_OF_SOMETHING: Final = re.compile(r"\s(?:of|for|in|on)\s.*", re.DOTALL)
+_OF_SOMETHING: Final = re.compile(r"(?<=the )(.*?)\s(?:of|for|in|on)\s.*", re.I | re.DOTALL)
 _KINDS: Final = lexicon.content_stems(
     "attribute class command component enum file flag framework function hook keyword library "
     "macro method module operator package parameter plugin program protocol service struct system "
@@ -99,7 +99,7 @@ def _says_what(text: str, subject: frozenset[str]) -> bool:
 
 
 def _is(name: str, subject: frozenset[str]) -> bool:
-    stems = lexicon.content_stems(_OF_SOMETHING.sub("", name))
+    stems = lexicon.content_stems(_OF_SOMETHING.sub(r"\1", name))
     return bool(stems) and (stems == subject or subject <= stems <= subject | _KINDS)
 
 
