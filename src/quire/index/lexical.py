@@ -157,6 +157,7 @@ def _number(digits: str) -> list[str]:
 def _identifier(token: str) -> list[str]:
     """Parts, segments and the whole: `a.b_c` → stems of a, b, c; `bc`; `abc`."""
     found: dict[str, None] = {}
+    token = token.removesuffix("'s")
     segments = [part for part in re.split(r"[./:@\\]+", token) if part]
     for segment in segments:
         for piece in _JOINTS.split(_CASES.sub(" ", segment)):

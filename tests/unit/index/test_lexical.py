@@ -17,6 +17,7 @@ from quire.index.lexical import LONGEST_TERM, Bm25, asked, term_id, terms
         ("café Übung naïve", {"cafe", "ubung", "naiv"}),
         ("cafe\u0301", {"cafe"}),
         ("the robot’s arm", {"robot", "arm"}),
+        ("WebAssembly's heap", {"web", "assembl", "webassembly", "heap"}),
         ("create_publisher", {"creat", "publish", "createpublisher"}),
         ("createPublisher", {"creat", "publish", "createpublisher"}),
         ("XMLHttpRequest", {"xml", "http", "request", "xmlhttprequest"}),
