@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
+from quire.answering.parts import two_parts
 from quire.answering.ports import Retriever
 from quire.answering.question import Question
 from quire.errors import QuireError
@@ -32,7 +33,7 @@ class Turn:
 
     question: Question
     standalone: str
-    """The question with follow-ups resolved; the refusal is decided on it alone."""
+    """The question with follow-ups resolved; the refusal is decided on it and its parts alone."""
     retriever: Retriever
     primary: Retrieval | None = None
     passages: list[Passage] = field(default_factory=list[Passage])
@@ -60,11 +61,23 @@ class Turn:
         )
 
     async def ensure_primary(self) -> Retrieval:
-        """Retrieve for the question itself, once, whatever query the model may prefer."""
+        """Retrieve for the question itself, once, whatever query the model may prefer.
+
+        Where the book doesn't answer the whole of a question that asks two things, what it surely
+        answers of it counts.
+        """
         if self.primary is None:
             self.primary = await self._search(self.standalone)
+            if self.must_stop:
+                self.primary = await self._part() or self.primary
             self._number(self.primary)
         return self.primary
+
+    async def _part(self) -> Retrieval | None:
+        """The retrieval for the part of the question that is surely answered, if one is."""
+        found = [await self._search(part.query) for part in two_parts(self.standalone) or ()]
+        best = max(found, key=lambda each: each.confidence.probability, default=None)
+        return best if best and best.confidence.level in ("medium", "high") else None
 
     async def search(
         self, query: str, top_k: int | None = None, threshold: float | None = None

@@ -15,10 +15,10 @@ BOTH = "What is a node and how do messages travel?"
 
 
 class Doubting(PhraseReader):
-    """Believes that nothing says how messages travel."""
+    """Believes that nothing says how messages travel, or who rules."""
 
     async def read(self, question: str, texts: Sequence[Readable]) -> list[Reading]:
-        if question.startswith("how do messages"):
+        if question.startswith(("how do messages", "who rules")):
             return await PhraseReader().read(question, texts)
         return await super().read(question, texts)
 
@@ -88,6 +88,26 @@ async def test_a_part_that_the_book_doesnt_answer_is_named() -> None:
     )
     assert [sentence.text for sentence in answer.sentences] == [NODES.text]
     assert answer.should_answer
+
+
+ALIEN = "What is a node and who rules the emerald kingdom of Zanzibar with seven golden crowns?"
+
+
+async def test_half_a_question_is_answered_where_the_whole_would_be_refused() -> None:
+    answer, queries = await ask(ALIEN, Doubting("a process that performs computation"))
+    assert answer.text == (
+        "A node is a process that performs computation. [1]\n\nThe book doesn't answer this part: "
+        "who rules the emerald kingdom of Zanzibar with seven golden crowns?"
+    )
+    assert answer.confidence.level == "high"
+    assert queries[0] == ALIEN
+
+
+async def test_a_question_is_refused_if_neither_half_is_surely_answered() -> None:
+    answer, _ = await ask("What does a node weigh and who rules the golden kingdom of Zanzibar?")
+    assert not answer.should_answer
+    alone, _ = await ask("What does a node weigh?")
+    assert alone.confidence.level == "low"
 
 
 async def test_a_stream_ends_with_the_part_that_has_no_answer() -> None:
