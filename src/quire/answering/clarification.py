@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from quire.answering import definitions, lexicon, markup, quotable
+from quire.answering import definitions, lexicon, markup
 from quire.models import Passage, Suggestion
 
 _BARE: Final = re.compile(
@@ -40,7 +40,7 @@ def choices(question: str, passages: Sequence[Passage]) -> tuple[Suggestion, ...
     close = [passage for passage in named.values() if passage.score >= top - _CLOSE]
     if len(close) < 2 or len({p.chunk.module for p in close}) < 2:
         return ()
-    defining = sum(_defines(passage, term) for passage in close)
+    defining = sum(definitions.is_defined(p.chunk.text, p.chunk.opening, term) for p in close)
     if defining == 1 or (defining == 0 and bare["defined"]):
         return ()
     return tuple(
@@ -57,12 +57,6 @@ def text_for(question: str, found: Sequence[Suggestion]) -> str:
     names = [suggestion.title for suggestion in found]
     listed = f"{', '.join(names[:-1])} or {names[-1]}"
     return f"The book has more than one answer to that. Do you mean {listed}?"
-
-
-def _defines(passage: Passage, term: frozenset[str]) -> bool:
-    text = passage.chunk.text
-    units = quotable.units(text, passage.chunk.opening)
-    return any(definitions.defines(text, unit, term) for unit in units)
 
 
 def _clean(text: str) -> str:

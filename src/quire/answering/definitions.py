@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from quire.answering import lexicon
-from quire.answering.quotable import Unit
+from quire.answering.quotable import Unit, units
 
 ANNOUNCES: Final = re.compile(
     r"\b(?:in this (?:chapter|lesson|section|module|tutorial|guide|part|page|course)|"
@@ -38,7 +38,7 @@ _CLAUSE: Final = re.compile(
 _PLACE: Final = re.compile(r"^(?:in|on|for|with|at|by|from|within|unlike|like|here)\b[^,]*,", re.I)
 _BESIDE: Final = re.compile(r"\([^)]*\)")
 _OTHER_NAME: Final = re.compile(r",|\bor\b|\bcalled\b|\bnamed\b", re.IGNORECASE)
-_TWO_NAMES: Final = re.compile(r"(?:an?|the)\s+(?:[\w-]+\s*){1,4},?\s+or\s[^,]*,?\s*\Z", re.I)
+_TWO_NAMES: Final = re.compile(r"(?:an?|the)\s(?:[\w-]+\s){0,3}[\w-]+,?\sor\s[^,]*,?\s*\Z", re.I)
 _OF_SOMETHING: Final = re.compile(r"(?<=the )(.*?)\s(?:of|for|in|on)\s.*", re.I | re.DOTALL)
 _KINDS: Final = lexicon.content_stems(
     "attribute class command component enum file flag framework function hook keyword library "
@@ -59,12 +59,20 @@ _NAMES_IT: Final = re.compile(
 _SAYS_MORE: Final = re.compile(
     r"\s*(?:,\s*(?:or|which|an?|the)\b|\(|(?:is|are|means|refers)\b)", re.IGNORECASE
 )
-_SPELLED: Final = re.compile(r"(?P<before>(?:\w[\w-]*\s+){1,6})\((?P<inside>[^()]{2,60})\)")
+_SPELLED: Final = re.compile(
+    r"(?<![\w-])(?P<before>(?:\w[\w-]{0,40}\s){1,6})\((?P<inside>[^()]{2,60})\)"
+)
+
+
+def is_defined(source: str, opening: str, subject: frozenset[str]) -> bool:
+    """Whether a slice of Markdown says what the subject is; `opening` as in `quotable.units`."""
+    found = units(source, opening) if _may_name(source, subject) else ()
+    return any(defines(source, unit, subject) for unit in found)
 
 
 def defines(source: str, unit: Unit, subject: frozenset[str]) -> bool:
     """Whether a unit of the source says what the subject is, or what its letters stand for."""
-    if unit.kind in ("code", "table") or not may_name(unit.plain, subject):
+    if unit.kind in ("code", "table") or not _may_name(unit.plain, subject):
         return False
     text = unit.plain.replace("’", "'")
     if ANNOUNCES.search(text):
@@ -79,7 +87,7 @@ def defines(source: str, unit: Unit, subject: frozenset[str]) -> bool:
     )
 
 
-def may_name(text: str, subject: frozenset[str]) -> bool:
+def _may_name(text: str, subject: frozenset[str]) -> bool:
     """Whether a text can hold every word of the subject; quick, and hardly ever wrongly no."""
     low = text.lower()
     return bool(subject) and all(stem[: max(2, len(stem) - 1)] in low for stem in subject)

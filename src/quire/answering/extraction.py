@@ -29,6 +29,7 @@ _LEANING: Final = re.compile(
 )
 """How a sentence begins that goes on about what the one before it named."""
 _POINTS_BACK: Final = re.compile(r"(?:\S+ ){0,5}(?:it|its|they|them|these)\b", re.IGNORECASE)
+_ENDED: Final = re.compile(r"[.!:…。！：۔।؟？][\"'”’»)\]」』）`*_]*\Z|`\Z")
 _FINISHED: Final = re.compile(r"[.!?][*_]*\s")
 _PRICED: Final = re.compile(
     r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:cost(?:s|ing)?|prices?d?|pricing|pay|paid|free|cheap\w*|"
@@ -454,7 +455,7 @@ def _says_nothing(unit: Ranked) -> bool:
     plain = unit.unit.plain
     if unit.unit.kind != "sentence":
         return False
-    return plain.endswith("?") or (len(plain.split()) <= 3 and plain[-1] not in '.!:…"”)`')
+    return plain.endswith("?") or (len(plain.split()) <= 3 and not _ENDED.search(plain))
 
 
 def _is_short(entries: Sequence[Ranked]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quire.answering import changes, definitions, quotable
+from quire.answering import changes, definitions
 from quire.answering.intent import read_intent
 from quire.models import Chunk
 
@@ -16,6 +16,4 @@ def reading_order(question: str, chunk: Chunk) -> int:
     if not changes.asks_for_changes(question) and changes.lists_changes(chunk):
         return 2
     subject = read_intent(question).subject
-    named = definitions.may_name(chunk.text, subject)
-    units = quotable.units(chunk.text, chunk.opening) if named else ()
-    return 0 if any(definitions.defines(chunk.text, unit, subject) for unit in units) else 1
+    return 0 if definitions.is_defined(chunk.text, chunk.opening, subject) else 1

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from quire.answering.definitions import defines
@@ -54,6 +56,14 @@ def test_a_sentence_says_what_a_thing_is_or_does_not(
 ) -> None:
     (unit,) = units(sentence)
     assert defines(sentence, unit, content_stems(subject)) is expected
+
+
+def test_long_words_take_no_time() -> None:
+    began = time.thread_time()
+    for text in ("a " + "b" * 20_000 + " is", "the " * 3_000 + "b", "b(" * 5_000, "*b" * 5_000):
+        for unit in units(f"{text} x."):
+            defines(f"{text} x.", unit, frozenset({"b"}))
+    assert time.thread_time() - began < 1.0
 
 
 def test_code_defines_nothing() -> None:

@@ -259,6 +259,11 @@ async def test_a_path_or_a_label_is_no_sentence(label: str) -> None:
     assert found == ["With turtlesim you steer a turtle."]
 
 
+async def test_a_sentence_without_spaces_is_one() -> None:
+    text = "节点是一个进程。\n\nSomeone may restart it at any time."
+    assert await read("节点是什么", text, "节点是一个进程") == ["节点是一个进程。"]
+
+
 async def test_a_question_of_the_book_is_no_answer() -> None:
     text = "So what makes a cell different? A cell checks its borrows when it runs."
     found = await read("How is a cell different?", text, "what makes a cell different", "checks")
