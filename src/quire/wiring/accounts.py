@@ -37,7 +37,9 @@ class Accounts:
         self._limits = limits
         self._telemetry = telemetry
         self._entries: list[Entry] = []
+        self._writing = asyncio.Lock()
         self._flusher: asyncio.Task[None] | None = None
+        self._write: asyncio.Task[None] | None = None
         self._spending: set[asyncio.Task[None]] = set()
 
     @contextmanager
@@ -59,13 +61,17 @@ class Accounts:
             self._note(ask, account, outcome, answer.elapsed_ms / 1000, answer.tokens_used)
 
     async def flush(self) -> None:
-        """Write what is counted; called before it is read and at the end."""
-        entries, self._entries = self._entries, []
-        if entries:
-            try:
-                await self._usage.record(entries)
-            except StorageUnavailable as error:
-                _log.warning("usage of %d answers is lost: %s", len(entries), error.message)
+        """Write what is counted; called before it is read and at the end.
+
+        What is being written already is waited for.
+        """
+        async with self._writing:
+            entries, self._entries = self._entries, []
+            if entries:
+                try:
+                    await self._usage.record(entries)
+                except StorageUnavailable as error:
+                    _log.warning("usage of %d answers is lost: %s", len(entries), error.message)
 
     async def close(self) -> None:
         """Write the rest."""
@@ -109,4 +115,5 @@ class Accounts:
 
     async def _flush_later(self) -> None:
         await asyncio.sleep(FLUSH_S)
-        await self.flush()
+        self._write = asyncio.create_task(self.flush())
+        await asyncio.shield(self._write)  # the end doesn't break off what is being written
