@@ -161,7 +161,7 @@ class Searcher:
         found = choice.ranking.candidates(hits[: len(choice.ranking.rows)])
         if order:
             found = sorted(found, key=lambda each: order(meant or query, each.chunk))
-        return meant, found[: depth or None]
+        return meant, found if limit is None else found[:depth]
 
     async def features(
         self, query: str, candidates: Sequence[Candidate], *, read: bool = False

@@ -10,6 +10,7 @@ from quire.index.lexical import Bm25
 from quire.index.port import EmbedderInfo, Point
 from quire.models import Filters
 from quire.retrieval import Searcher
+from quire.retrieval.searcher import Tuning
 from quire.testing.embedding import HashEmbedder
 from quire.testing.index import MemoryIndex
 from tests.chunks import make_chunk
@@ -140,3 +141,15 @@ async def test_what_is_read_first_is_the_callers_to_say() -> None:
 
     assert await first(read=False) == TEXTS["topics"]
     assert await first(read=True) == TEXTS["wheels"]
+
+
+async def test_what_is_to_be_diverse_is_chosen_from_all() -> None:
+    embedder = HashEmbedder()
+    twins = {
+        "one": "Nodes exchange messages over a topic.",
+        "two": "Nodes exchange messages over a topic, always.",
+        "other": "A service answers messages of nodes.",
+    }
+    searcher = Searcher(await stocked(embedder, twins), embedder, tuning=Tuning(relevance=0.1))
+    found = await searcher.retrieve("book", "nodes exchange messages over a topic", top_k=2)
+    assert twins["other"] in [passage.chunk.text for passage in found.passages]
