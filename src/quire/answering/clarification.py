@@ -10,9 +10,8 @@ from quire.answering import definitions, lexicon, markup
 from quire.models import Passage, Suggestion
 
 _BARE: Final = re.compile(
-    r"^\s*(?:(?P<defined>what(?:'s| is| are)|define)|explain|tell me about|describe|show(?: me)?)?"
-    r"\s*"
-    r"(?:the|a|an|about)?\s*(?P<term>[\w-]+(?: [\w-]+)?)\s*[?.!]*\s*$",
+    r"(?:(?:(?P<defined>what(?:'s| is| are)|define)|explain|tell me about|describe|show(?: me)?) )?"
+    r"(?:(?:the|a|an|about) )?(?P<term>[\w-]+(?: [\w-]+)?) ?[?.!]*\Z",
     re.IGNORECASE,
 )
 _CLOSE: Final = 0.05
@@ -26,7 +25,7 @@ def choices(question: str, passages: Sequence[Passage]) -> tuple[Suggestion, ...
     exactly that name with nearly the same score. Where one of them says what it is, that is the
     answer; "What is …?" is asked back only if two say so. Anything else is answered.
     """
-    bare = _BARE.match(question)
+    bare = _BARE.match(" ".join(question.split()))
     if bare is None:
         return ()
     term = lexicon.content_stems(bare["term"])

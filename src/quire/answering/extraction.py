@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -96,6 +97,9 @@ class Extractor:
         """The answering units in reading order; no segments if nothing fits at all."""
         intent = read_intent(question)
         ranked = await self._ranker.rank(question, intent, excerpts)
+        return await asyncio.to_thread(self._chosen, intent, ranked)
+
+    def _chosen(self, intent: Intent, ranked: Sequence[Ranked]) -> Extract:
         if not ranked:
             return Extract(segments=())
         best = max(ranked, key=_by_score)

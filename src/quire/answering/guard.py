@@ -22,7 +22,7 @@ _OVERRIDES: Final = re.compile(
     rf"\b(?:ignore|disregard|forget|override|bypass|violate|drop|skip)\b\s+{_WHOSE}{_RULES}"
     r"|\b(?:ignore|forget|disregard)\s+(?:everything|all)\s+(?:you|i|above|before|that|we)\b"
     r"|\bstop everything\b|\bjust\s+(?:print|say|output|respond|reply)\s+[\"“'`(\[]"
-    r"|\bcore instruction\b|<\s*/?\s*(?:system|end of session)\s*>|<\|[a-z_]+\|>|\[/?INST\]"
+    r"|\bcore instruction\b|<\s*+(?:/\s*+)?(?:system|end of session)\s*>|<\|[a-z_]+\|>|\[/?INST\]"
     r"|(?:^|<!--|>)[ \t]*(?:system|assistant)[ \t]*:[ \t]+\S"
     r"|\binvisible to (?:humans|readers|people)\b|\b(?:visible|addressed|note) to (?:the )?"
     r"(?:LLMs?|AIs?|language models?|assistants?)\b|\bignore them and instead\b",
@@ -83,15 +83,19 @@ _PERSONA: Final = re.compile(
     re.IGNORECASE,
 )
 _OPENING: Final = re.compile(
-    r"^\W*(?:(?:hello|hi|hey|ok|okay|good|alright|dear|from now on|now)\b[^a-z0-9]{0,3}\s*)*"
+    r"^\W*(?:(?:hello|hi|hey|ok|okay|good|alright|dear|from now on|now)\b[^a-z0-9]*+)*"
     r"(?:(?:you are|you're|you will|you shall|i want you|i would like you|i need you|let's|"
     r"imagine you|pretend|act as|respond to|from now on|in this|this is|we are|chatgpt|gpt)\b)",
     re.IGNORECASE,
 )
-_LIVE: Final = re.compile(
-    r"<\s*(?:script|img|iframe|svg|object|embed|link|meta|body|form|input|a|style)\b[^>]*"
-    r"(?:on\w+\s*=|javascript:|src\s*=|href\s*=|>)|\]\(\s*(?:javascript|data|vbscript):"
-    r"|document\.(?:cookie|location|write)|\beval\s*\(\s*atob",
+_TAG: Final = re.compile(
+    r"<\s*(?:script|img|iframe|svg|object|embed|link|meta|body|form|input|a|style)\b"
+    r"(?P<attributes>[^>]*+)(?P<end>>?)",
+    re.IGNORECASE,
+)
+_ACTIVE: Final = re.compile(r"\bon\w+\s*=|javascript:|\b(?:src|href)\s*=", re.IGNORECASE)
+_SCRIPT: Final = re.compile(
+    r"\]\(\s*(?:javascript|data|vbscript):|document\.(?:cookie|location|write)|\beval\s*\(\s*atob",
     re.IGNORECASE,
 )
 _LONG_ORDER: Final = 700
@@ -129,7 +133,13 @@ def is_unsafe(text: str) -> bool:
     Asking *about* prompts, rules or injection is fine ("how do I ignore a directory?"); giving
     orders that only make sense to a model is not.
     """
-    if _OVERRIDES.search(text) or _EXTRACTION.search(text) or _LIVE.search(text):
+    if _OVERRIDES.search(text) or _EXTRACTION.search(text) or _is_live(text):
         return True
     personas = len(_PERSONA.findall(text))
     return personas >= 2 or bool(personas and (_OPENING.search(text) or len(text) > _LONG_ORDER))
+
+
+def _is_live(text: str) -> bool:
+    """Whether a browser would do something with it."""
+    tags = (tag["end"] or _ACTIVE.search(tag["attributes"]) for tag in _TAG.finditer(text))
+    return any(tags) or bool(_SCRIPT.search(text))

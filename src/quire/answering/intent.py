@@ -45,14 +45,13 @@ _DETAIL: Final = re.compile(
 _COMPARISON: Final = (
     re.compile(
         r"\b(?:differences?|distinguish|distinction|compare|comparison|trade-?offs?|choose|choosing|"
-        r"decide)\b.*?\b(?:between|of|among)?\s+(?P<a>.+?)\s+(?:and|from|with|to|vs\.?|versus|or)\s+"
-        r"(?P<b>[^?.!]+)",
+        r"decide)\b\W*(?P<a>\w.*?) (?:and|from|with|to|vs\.?|versus|or) (?P<b>[^?.!]+)",
         re.IGNORECASE,
     ),
-    re.compile(r"(?P<a>.+?)\s+(?:vs\.?|versus)\s+(?P<b>[^?.!]+)", re.IGNORECASE),
+    re.compile(r"^(?P<a>.+?) (?:vs\.?|versus) (?P<b>[^?.!]+)", re.IGNORECASE),
     re.compile(
-        r"\bhow (?:does|do|is|are)\s+(?P<a>.+?)\s+"
-        r"(?:differ(?:ent)? from|compare[ds]? (?:to|with))\s+(?P<b>[^?.!]+)",
+        r"\bhow (?:does|do|is|are) (?P<a>.+?) "
+        r"(?:differ(?:ent)? from|compare[ds]? (?:to|with)) (?P<b>[^?.!]+)",
         re.IGNORECASE,
     ),
 )
@@ -120,6 +119,7 @@ _ARTICLES: Final = re.compile(r"^(?:an?|the|using|between)\s+", re.IGNORECASE)
 @lru_cache(maxsize=1024)
 def read_intent(question: str) -> Intent:
     """The intent behind a question; `fact` when its wording says nothing special."""
+    question = " ".join(question.split())
     terms = _terms(question)
     detailed = bool(_DETAIL.search(question))
     sides = _sides(question)

@@ -72,7 +72,7 @@ _NUMBER_WORDS: Final = {word: str(i) for i, word in enumerate(_COUNTED.split())}
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _NUMBER: Final = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*|(?<=[^\W\d_])\d+(?:\.\d+)*")
-_CODE: Final = re.compile(r"`+([^`]+)`+")
+_CODE: Final = re.compile(r"(?<!`)`++([^`]++)`+")
 _IDENTIFIER: Final = re.compile(
     r"\b(?:[A-Za-z]\w*_\w+|[A-Z]{2,}\w*|[A-Z]?[a-z]+[A-Z]\w*|[A-Za-z]+\d\w*|\w+(?:\.\w+)+\(?)"
 )

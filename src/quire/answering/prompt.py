@@ -90,7 +90,7 @@ def conversation(history: Sequence[Message], limits: Limits) -> list[dict[str, s
     kept: list[dict[str, str]] = []
     left = limits.max_history_chars
     for message in reversed(history[-limits.max_history_messages :]):
-        content = re.sub(r"\s*\[\d+\]", "", markup.visible(message.content))[:2000]
+        content = re.sub(r"(?:(?<!\s)\s++)?\[\d+\]", "", markup.visible(message.content))[:2000]
         left -= len(content)
         if left < 0:
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from collections import Counter
@@ -114,16 +115,14 @@ class Ranker:
     async def rank(
         self, question: str, intent: Intent, excerpts: Sequence[Excerpt]
     ) -> list[Ranked]:
-        """All units in document order, with scores."""
-        units = [(e, i, unit) for e in excerpts for i, unit in enumerate(_quotable(e))]
+        """All units in document order, with scores; in threads, since a text may have thousands."""
+        units, coverages = await asyncio.to_thread(self._units, intent, excerpts)
         if not units:
             return []
-        weights = _weights(intent, [unit for _, _, unit in units])
-        coverages = [self._coverage(e, unit, intent, weights) for e, _, unit in units]
         if self._reader:
             readings = await self._reader.read(question, [e.readable for e in excerpts])
             read = {e.number: each for e, each in zip(excerpts, readings, strict=True)}
-            return self._by_reading(intent, units, coverages, read)
+            return await asyncio.to_thread(self._by_reading, intent, units, coverages, read)
         similarities = await self._similarities(question, units, coverages)
         return [
             _ranked(
@@ -143,6 +142,14 @@ class Ranker:
                 units, coverages, similarities, strict=True
             )
         ]
+
+    def _units(
+        self, intent: Intent, excerpts: Sequence[Excerpt]
+    ) -> tuple[list[tuple[Excerpt, int, Unit]], list[tuple[float, float]]]:
+        """All units with their places, and the coverage of each."""
+        units = [(e, i, unit) for e in excerpts for i, unit in enumerate(_quotable(e))]
+        weights = _weights(intent, [unit for _, _, unit in units])
+        return units, [self._coverage(e, unit, intent, weights) for e, _, unit in units]
 
     def _by_reading(
         self,

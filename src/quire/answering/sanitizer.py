@@ -11,7 +11,7 @@ from quire.answering import markup
 from quire.ingestion.inline import raised
 
 _CODE: Final = re.compile(
-    r"(?P<fence>^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z))"
+    r"(?P<fence>^[ \t]*(?P<mark>`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*(?P=mark)[`~]*[ \t]*$|\Z))"
     r"|(?<![\\`])(?P<ticks>`+)(?!`)(?:[^\n]|\n(?!\s*\n))*?(?<!`)(?P=ticks)(?!`)"
     r"|(?<![\\!])\[(?=[^\[\]\n]*`)(?P<label>(?:[^\[\]`\n]++|`[^`\n]++`)*+)\]"
     r"(?:\(\s*<?(?P<url>[^()\s<>]*)>?[^()\n]*\)|\[[^\[\]\n]*\])",
@@ -28,17 +28,22 @@ _IMAGE: Final = re.compile(r"!\[[^\[\]]*\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[
 _LINK: Final = re.compile(
     r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(\s*<?([^()\s<>]*(?:\([^()]*\)[^()\s<>]*)*)>?[^()]*\)"
 )
-_REFERENCE: Final = re.compile(r"\[([^\[\]]*[^\d\s\[\]][^\[\]]*)\]\[[^\[\]]*\]")
+_REFERENCE: Final = re.compile(r"\[(?=[^\[\]]*[^\d\s\[\]])([^\[\]]++)\]\[[^\[\]]*\]")
 _DEFINITION: Final = re.compile(r"^[ \t]*\[[^\[\]]+\]:.*$", re.MULTILINE)
 _AUTOLINK: Final = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>")
 _BARE: Final = re.compile(
-    r"(?:[A-Za-z][A-Za-z0-9+.-]*://|www\.)[^\s<>`\x00]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.IGNORECASE
+    r"(?:[A-Za-z][A-Za-z0-9+.-]{0,31}://|www\.)[^\s<>`\x00]+"
+    r"|(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+",
+    re.IGNORECASE,
 )
 _MARK: Final = re.compile(
-    r"[ \t]*(?<!\w)\[\^?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]|\[\^?[1-9]\d{0,2}\]"
+    r"(?:(?<![ \t])[ \t]++)?(?<!\w)\[\^?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]|\[\^?[1-9]\d{0,2}\]"
 )
-_FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
-_HEADING: Final = re.compile(r"^[ \t]*#{1,6}[ \t]+|[ \t]*\{#[^}\n]*\}[ \t]*$", re.MULTILINE)
+_FOOTNOTE: Final = re.compile(r"\[\^[^\[\]\s]++\]:?")
+_HEADING: Final = re.compile(
+    r"^[ \t]*#{1,6}[ \t]+|(?:(?<![ \t])[ \t]++)?\{#[^{}\n]*+\}[ \t]*$", re.MULTILINE
+)
+_TRAILING: Final = re.compile(r"(?<![ \t])[ \t]++\n")
 
 
 def safe_markdown(text: str, base_url: str | None = None) -> str:
@@ -59,7 +64,7 @@ def safe_markdown(text: str, base_url: str | None = None) -> str:
         return f"[{label}]({match['url']})" if leads_into(match["url"] or "", base_url) else label
 
     text = outside_code(markup.visible(text), prose, code=code)
-    return re.sub(r"[ \t]+\n", "\n", text).strip()
+    return _TRAILING.sub("\n", text).strip()
 
 
 def outside_code(
@@ -90,7 +95,7 @@ def _joined(one: str, other: str) -> str:
 
 def _code(match: re.Match[str]) -> str:
     if match["fence"] is None:
-        return re.sub(r"\s*\n\s*", " ", match.group())  # one that wraps is shown on one line
+        return " ".join(map(str.strip, match.group().split("\n")))  # shown on one line
     mark = match["mark"]
     first, *inner = match.group().rstrip().split("\n")
     if inner and inner[-1].strip().startswith(mark):
@@ -109,7 +114,7 @@ def _prose(text: str, base_url: str | None) -> str:
         kept.append(f"[{_inert(_BARE.sub(_as_code, label))}]({url})")
         return f"\x00{len(kept) - 1}\x00"
 
-    text = re.sub(r"\\+(?=[\[\]!<>])", "", text.replace("`", ""))
+    text = re.sub(r"(?<!\\)\\++(?=[\[\]!<>])", "", text.replace("`", ""))
     for _ in range(4):
         before = text
         text = _ACTIVE.sub("", text)
@@ -125,8 +130,8 @@ def _prose(text: str, base_url: str | None) -> str:
         if text == before:
             break
     text = _HEADING.sub("", text)
-    text = re.sub(r"\\+`", "`", _BARE.sub(_as_code, text))
-    text = re.sub("!+(?=\x00)", "", _inert(text))
+    text = re.sub(r"(?<!\\)\\++`", "`", _BARE.sub(_as_code, text))
+    text = re.sub("(?<!!)!++(?=\x00)", "", _inert(text))
     return re.sub("\x00(\\d+)\x00", lambda m: kept[int(m[1])], text)
 
 

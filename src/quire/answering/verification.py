@@ -15,6 +15,7 @@ from quire.answering.quotable import Unit, UnitKind
 from quire.answering.sanitizer import outside_code, safe_markdown
 from quire.models import Passage
 
+_WRAPPED: Final = re.compile(r"(?:(?<![ \t])[ \t]++)?\n[ \t]*(?:>[ \t]?)*")
 _MARK: Final = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CLAUSE: Final = re.compile(
     r"[,;:()—–]|\b(?:but|because|although|while|whereas|since|so that|unless|if|which|and|or)\b"
@@ -94,7 +95,7 @@ class Verifier:
             raw = text[unit.start : unit.end]
             marks = " ".join(re.findall(r"‹([^›]*)›", raw))
             named = {int(number) for number in re.findall(r"\d+", marks)}
-            raw = re.sub(r"[ \t]*‹[^›]*›", "", raw).strip()
+            raw = re.sub(r"(?:(?<![ \t])[ \t]++)?‹[^›]*›", "", raw).strip()
             if not lexicon.words(raw):
                 continue
             result = await self._prove(raw, unit.kind, named or set(segment.passages))
@@ -194,7 +195,7 @@ def displayed(raw: str, kind: UnitKind, base_url: str | None) -> str:
     safe = safe_markdown(raw, base_url)
     if kind in ("code", "table"):
         return safe
-    safe = re.sub(r"[ \t]*\n[ \t]*(?:>[ \t]?)*", " ", re.sub(r"^(?:>[ \t]?)+", "", safe))
+    safe = _WRAPPED.sub(" ", re.sub(r"^(?:>[ \t]?)+", "", safe))
     return re.sub(r"[ \t]{2,}", " ", safe).strip()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -160,7 +161,8 @@ class Searcher:
             choice, hits = await self._find(book_id, meant, filters, breadth, ranked)
         found = choice.ranking.candidates(hits[: len(choice.ranking.rows)])
         if order:
-            found = sorted(found, key=lambda each: order(meant or query, each.chunk))
+            words = meant or query
+            found = await asyncio.to_thread(sorted, found, key=lambda c: order(words, c.chunk))
         return meant, found if limit is None else found[:depth]
 
     async def features(

@@ -185,6 +185,17 @@ async def test_two_sections_of_one_name_are_asked_back() -> None:
     assert answer.citations == ()
 
 
+async def test_a_term_that_begins_with_a_vowel_is_asked_back_too() -> None:
+    chunks = [
+        make_chunk(text, source_file=f"{name}.md", section_title="Index", module=name)
+        for name, text in (("one", "An index is a list."), ("two", "An index is a number."))
+    ]
+    answer = await make_answerer(FakeRetriever(chunks)).answer(
+        replace(ASK, text="What  is\nan index ?")
+    )
+    assert answer.clarification
+
+
 @pytest.mark.parametrize(
     ("question", "other", "asked_back"),
     [
