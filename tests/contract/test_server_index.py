@@ -137,6 +137,16 @@ async def test_it_recovers_without_restart_when_the_server_comes_back() -> None:
     await index.close()
 
 
+async def test_a_server_that_is_gone_gives_no_sign_of_life() -> None:
+    async with server(collection) as (port, _):
+        index = at(port)
+        assert await index.count("robots") == 7
+        await index.ping()
+    with pytest.raises(IndexUnavailable):
+        await index.ping()
+    await index.close()
+
+
 async def test_a_passing_failure_is_tried_again() -> None:
     failures = iter([503, 500])
 

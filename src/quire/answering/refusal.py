@@ -49,7 +49,7 @@ def text_for(reason: RefusalReason, nearby: Sequence[Suggestion]) -> str:
         return UNSAFE
     sentence = "The book doesn't answer that."
     if reason == "unsupported_draft":
-        sentence = "I found related pages, but nothing in them that proves an answer."
+        sentence = "The book has related pages, but nothing in them that proves an answer."
     if not nearby:
         return sentence
     titles = "; ".join(suggestion.title for suggestion in nearby)

@@ -47,10 +47,15 @@ def ask(
 
 
 def show(answer: Answer) -> None:
-    """The answer as Markdown, then its sources with the quotes they stand on."""
+    """The answer as Markdown, then its sources, or what the book covers instead."""
     from rich.markdown import Markdown
 
-    out.print(Markdown(answer.text))
+    from quire.answering import refusal
+
+    text = answer.text
+    if answer.refusal_reason and answer.suggestions:  # they follow below, with their addresses
+        text = refusal.text_for(answer.refusal_reason, ())
+    out.print(Markdown(text))
     if answer.citations:
         out.print()
         out.print("[bold]Sources[/]")

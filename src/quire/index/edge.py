@@ -114,6 +114,11 @@ class EdgeIndex:
         """The vector space of the current generation; None when there is none yet."""
         return None if self._generation is None else self._generation.embedder
 
+    async def ping(self) -> None:
+        """An open index answers; a lost process is started again by whoever needs it."""
+        if self._closed:
+            raise IndexUnavailable("the index is closed")
+
     async def prepare(self, embedder: EmbedderInfo) -> None:
         """Make the first generation, or check that the current one fits."""
         async with self._writing:

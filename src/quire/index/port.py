@@ -100,6 +100,10 @@ class Index(Protocol):
         """The vector space of the current collection; None when there is none yet."""
         ...
 
+    async def ping(self) -> None:
+        """Raise `IndexUnavailable` unless the store answers now."""
+        ...
+
     async def prepare(self, embedder: EmbedderInfo) -> None:
         """Create the collection (vectors `dense` and `bm25`, payload indexes) if absent.
 

@@ -116,6 +116,10 @@ class ServerIndex:
         current = await self._found()
         return None if current is None else current.embedder
 
+    async def ping(self) -> None:
+        """Look the collection up again; whether there is one doesn't matter."""
+        await self._look_up()
+
     async def prepare(self, embedder: EmbedderInfo) -> None:
         """Create the first collection and its alias, or check that the current one fits."""
         if self._rebuild_of is None:

@@ -36,6 +36,9 @@ class MemoryIndex:
         """What `prepare` was given."""
         return self._embedder
 
+    async def ping(self) -> None:
+        """It always answers."""
+
     async def prepare(self, embedder: EmbedderInfo) -> None:
         """Remember the embedder, or refuse another."""
         if self._embedder is None:

@@ -341,7 +341,7 @@ class Library:
     async def health(self) -> dict[str, PartHealth]:
         """Each resource's sign of life."""
         parts: dict[str, Awaitable[object]] = {
-            "index": self.index.embedder(),
+            "index": self.index.ping(),
             "database": self.database.ping(),
             "embedder": self.embedder.embed_query("health"),
         }

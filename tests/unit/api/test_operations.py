@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from quire.api import logs
-from quire.errors import Overloaded
+from quire.errors import IndexUnavailable, Overloaded
 from tests.service import QUESTION, Service, open_service, settings_in, write_book
 
 
@@ -25,6 +25,17 @@ async def test_health_has_every_field(service: Service) -> None:
         assert part["message"] is None
     assert health["timestamp"].endswith(("Z", "+00:00"))
     assert (await service.client.get("/livez")).json() == {"status": "ok"}
+
+
+async def test_a_process_whose_index_is_gone_is_not_ready(service: Service) -> None:
+    async def gone() -> None:
+        raise IndexUnavailable("Qdrant did not answer")
+
+    assert (await service.client.post("/search", json={"text": QUESTION})).status_code == 200
+    service.app.state.library.index.ping = gone
+    ready = await service.client.get("/readyz")
+    assert ready.status_code == 503
+    assert ready.json()["services"]["index"]["message"] == "Qdrant did not answer"
 
 
 async def test_a_process_that_stops_is_not_ready(service: Service) -> None:
