@@ -39,6 +39,8 @@ _BARE: Final = re.compile(
 _MARK: Final = re.compile(
     r"(?:(?<![ \t])[ \t]++)?(?<!\w)\[\^?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\]|\[\^?[1-9]\d{0,2}\]"
 )
+_UNSEEN: Final = re.compile(r"[ \t]*#(?:[ \t]|\Z)")
+"""A line of Rust that rustdoc and mdBook compile and don't show; no other line begins so."""
 _FOOTNOTE: Final = re.compile(r"\[\^[^\[\]\s]++\]:?")
 _HEADING: Final = re.compile(
     r"^[ \t]*#{1,6}[ \t]+|(?:(?<![ \t])[ \t]++)?\{#[^{}\n]*+\}[ \t]*$", re.MULTILINE
@@ -101,6 +103,8 @@ def _code(match: re.Match[str]) -> str:
     if inner and inner[-1].strip().startswith(mark):
         inner.pop()
     language = re.match(r"[ \t]*[`~]+[ \t]*([\w+#.-]*)", first)
+    if language and language[1].lower() in ("rust", "rs"):
+        inner = [line for line in inner if not _UNSEEN.match(line)]
     return "\n".join((mark + (language[1] if language else ""), *inner, mark))
 
 

@@ -121,3 +121,15 @@ def test_generated_hostile_markdown_has_nothing_live(seed: int) -> None:
 def test_any_text_has_nothing_live(text: str) -> None:
     safe = safe_markdown(text, BASE)
     assert not live_parts(safe), (text, safe)
+
+
+@pytest.mark.parametrize(
+    ("language", "shown"),
+    [
+        ("rust,ignore", "#[test]\nlet a = 1;"),
+        ("python", "# use it\n#[test]\n  # so\n#\nlet a = 1;"),
+    ],
+)
+def test_lines_that_rustdoc_hides_are_not_shown(language: str, shown: str) -> None:
+    text = f"```{language}\n# use it\n#[test]\n  # so\n#\nlet a = 1;\n```"
+    assert safe_markdown(text) == f"```{language.partition(',')[0]}\n{shown}\n```"
