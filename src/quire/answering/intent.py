@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -23,6 +23,8 @@ class Intent:
     """Stems the question is about."""
     subject: frozenset[str] = frozenset()
     """Stems of what is to be defined."""
+    names: frozenset[str] = frozenset()
+    """Stems of words that the question writes with a capital letter, as names are."""
     sides: tuple[frozenset[str], ...] = ()
     """Stems of each thing to be compared."""
     expects: Literal["", "person", "time", "place", "number", "price"] = ""
@@ -113,6 +115,14 @@ _META: Final = frozenset(_ASKING.split())
 _PRICE: Final = re.compile(
     r"^\W*(?:how much|what)\b(?:.*\bcosts?\W*\Z|.*\bprices?\b)", re.IGNORECASE
 )
+_WORDS: Final = re.compile(r"[^\W\d_]+")
+_TITLE: Final = 0.6
+"""Share of words with a capital letter from which on they are the habit of who writes."""
+_LEAST_NAME: Final = 4
+"""Letters; what is shorter is often an abbreviation of what the book spells out."""
+_LONGEST_NAMING: Final = 200
+_INSIDE: Final = re.compile(r"(?<=[^\s.?!:] )[\"'(`“‘]?\w*[A-Z]\w*")
+"""Words with a capital letter that no sentence begins with."""
 _ARTICLES: Final = re.compile(r"^(?:an?|the|using|between)\s+", re.IGNORECASE)
 
 
@@ -120,6 +130,10 @@ _ARTICLES: Final = re.compile(r"^(?:an?|the|using|between)\s+", re.IGNORECASE)
 def read_intent(question: str) -> Intent:
     """The intent behind a question; `fact` when its wording says nothing special."""
     question = " ".join(question.split())
+    return replace(_read(question), names=_names(question))
+
+
+def _read(question: str) -> Intent:
     terms = _terms(question)
     detailed = bool(_DETAIL.search(question))
     sides = _sides(question)
@@ -152,6 +166,20 @@ def _terms(question: str) -> frozenset[str]:
     """What the question is about, without the words that only say how to answer."""
     every = lexicon.content_stems(question)
     return frozenset(term for term in every if term not in _META) or every
+
+
+def _names(question: str) -> frozenset[str]:
+    """None where capital letters say nothing: at a beginning, or where most words have one.
+
+    A long question tells a story or shows code, with names of its own.
+    """
+    if len(question) > _LONGEST_NAMING:
+        return frozenset()
+    words = [word for word in _WORDS.findall(question)[1:] if len(word) > 1]
+    if sum(word != word.lower() for word in words) >= _TITLE * len(words):
+        return frozenset()
+    inside = [word for word in _INSIDE.findall(question) if len(word) >= _LEAST_NAME]
+    return lexicon.content_stems(" ".join(inside)) & _terms(question)
 
 
 def _sides(question: str) -> tuple[frozenset[str], ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any, Final
 
 
@@ -70,6 +72,8 @@ _NUMBER_WORDS: Final = {word: str(i) for i, word in enumerate(_COUNTED.split())}
     "thousand": "1000",
 }
 
+_LONG: Final = 5
+"""Letters of a stem that doesn't stand in other words by chance."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _NUMBER: Final = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,]\d+)*|(?<=[^\W\d_])\d+(?:\.\d+)*")
 _CODE: Final = re.compile(r"(?<!`)`++([^`]++)`+")
@@ -110,6 +114,26 @@ def content_stems(text: str) -> frozenset[str]:
     return frozenset(
         stem(word) for word in words(text) if word not in STOP_WORDS and len(word) > 1
     ) | frozenset(word for word in words(text) if word.isdigit())
+
+
+def held(wanted: frozenset[str], text: str) -> frozenset[str]:
+    """Those of the stems that the text has, also inside a word, as two, or with accents."""
+    text = _unaccented(text)
+    known, each = content_stems(text), words(text)
+    pairs = [one + other for one, other in pairwise(each)]
+
+    def has(stem: str) -> bool:
+        if stem in known or len(stem) < _LONG:
+            return stem in known
+        return any(stem in word for word in each) or any(pair.startswith(stem) for pair in pairs)
+
+    return frozenset(stem for stem in wanted if has(_unaccented(stem)))
+
+
+def _unaccented(text: str) -> str:
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
 
 
 @lru_cache(maxsize=8192)

@@ -7,14 +7,18 @@ threshold are the caller's.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from quire.answering import lexicon
+from quire.answering.intent import read_intent
 from quire.answering.parts import two_parts
 from quire.answering.ports import Retriever
 from quire.answering.question import Question
 from quire.errors import QuireError
 from quire.models import Confidence, Passage, Retrieval
 
+_LOW = 0.5
+"""The probability that is left where the passages don't have a name of the question."""
 NO_CONFIDENCE = Confidence(
     average_similarity=0.0,
     min_similarity=0.0,
@@ -70,8 +74,19 @@ class Turn:
             self.primary = await self._search(self.standalone)
             if self.must_stop:
                 self.primary = await self._part() or self.primary
+            if not self._names_known():
+                self.primary = replace(self.primary, confidence=_at_most_low(self.confidence))
             self._number(self.primary)
         return self.primary
+
+    def _names_known(self) -> bool:
+        """Whether each name of the question stands in a passage, or is the book's own."""
+        names = read_intent(self.asked).names
+        known = [self.question.book_id, self.question.base_url or ""]
+        for passage in self.primary.passages if names and self.primary else ():
+            chunk = passage.chunk
+            known += [chunk.page_title, *chunk.section_path, chunk.text]
+        return not names or names <= lexicon.held(names, " ".join(known))
 
     async def _part(self) -> Retrieval | None:
         """The retrieval for the part of the question that is surely answered, if one is."""
@@ -127,6 +142,13 @@ class Turn:
     def _numbered(self, *retrievals: Retrieval) -> list[Passage]:
         wanted = {passage.chunk.id for found in retrievals for passage in found.passages}
         return [passage for passage in self.passages if passage.chunk.id in wanted]
+
+
+def _at_most_low(confidence: Confidence) -> Confidence:
+    """What is found may be of use, but not for the thing that was named."""
+    if confidence.level not in ("medium", "high"):
+        return confidence
+    return replace(confidence, level="low", probability=min(confidence.probability, _LOW))
 
 
 def result_json(passages: list[Passage], query: str) -> str:

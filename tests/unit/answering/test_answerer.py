@@ -167,6 +167,26 @@ async def test_a_turn_has_a_deadline() -> None:
         await answerer.answer(ASK)
 
 
+@pytest.mark.parametrize(
+    ("question", "level"),
+    [
+        ("How do I start a node?", "high"),
+        ("How do I start a node on Ubuntu?", "low"),
+        ("How do I start a Topics node?", "high"),
+        ("How do I start a node of the Book?", "high"),
+        ("How do I start a node in Topicstan?", "low"),
+        ("How do I start a node by Tópics?", "high"),
+    ],
+)
+async def test_a_name_that_no_passage_has_leaves_little_confidence(
+    question: str, level: str
+) -> None:
+    answerer = make_answerer(FakeRetriever([CHUNK, TOPICS], probability=0.9))
+    answer = await answerer.answer(replace(ASK, text=question))
+    assert answer.confidence.level == level
+    assert answer.text.startswith("The book only touches on this") is (level == "low")
+
+
 async def test_two_sections_of_one_name_are_asked_back() -> None:
     one = make_chunk(
         "A frame is a coordinate system.", source_file="a.md", section_title="Frame", module="ros2"

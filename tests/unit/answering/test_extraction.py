@@ -207,6 +207,30 @@ async def test_an_example_without_code_is_told() -> None:
     assert "For example, a lidar measures distances." in found
 
 
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        ("What is a topic?", True),
+        ("What is a Kafka topic?", False),
+        ("What is a ROS topic?", True),
+        ("What is a subtopic?", False),
+        ("What is a dataclass topic?", True),
+    ],
+)
+async def test_what_a_part_of_the_subject_is_answers_nothing(
+    question: str, is_answered: bool
+) -> None:
+    topics = "A topic is a named stream of messages, of a ROS data class."
+    others = ("In ROS each node has a name.", "Kafka has a bridge to ROS.")
+    assert bool(await extract(question, topics, *others)) is is_answered
+
+
+async def test_a_text_before_the_person_needs_no_more_than_a_word_of_the_subject() -> None:
+    excerpt = Excerpt(number=1, text="A topic is a named stream of messages.", score=0.9)
+    extractor = Extractor(embedder=WordEmbedder(), terse=True)
+    assert (await extractor.extract("What is a Kafka topic?", [excerpt])).segments
+
+
 async def test_a_definition_begins_with_a_sentence_that_names_its_subject() -> None:
     catchy = "A simulator lets you crash robots before lunch."
     plain = "A server and a client make up Gazebo."
@@ -304,3 +328,20 @@ async def test_a_terse_answer_says_nothing_beside_the_answer() -> None:
 )
 def test_the_wording_says_what_is_wanted(question: str, kind: str) -> None:
     assert read_intent(question).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("How do I install it on Ubuntu with `TestClient`?", {"ubuntu", "testclient"}),
+        ("I have a laptop. Python runs on it, does it?", set()),
+        ("How does Python's GIL work?", {"python"}),
+        ("How To Install It On Ubuntu", set()),
+        ("HOW DO I INSTALL IT ON UBUNTU", set()),
+        (f"My story begins with Ubuntu{', and so on' * 20}: is that right?", set()),
+        ("What is it?", set()),
+        ("", set()),
+    ],
+)
+def test_names_are_what_is_written_as_such(question: str, names: set[str]) -> None:
+    assert read_intent(question).names == names
