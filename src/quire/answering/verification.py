@@ -15,6 +15,8 @@ from quire.answering.quotable import Unit, UnitKind
 from quire.answering.sanitizer import outside_code, safe_markdown
 from quire.models import Passage
 
+_DEFINED: Final = re.compile(r"(?:(?<![ \t])[ \t]++)?\n[ \t]*:[ \t]+")
+"""Between a term and what is said of it, in a definition list."""
 _WRAPPED: Final = re.compile(r"(?:(?<![ \t])[ \t]++)?\n[ \t]*(?:>[ \t]?)*")
 _MARK: Final = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CLAUSE: Final = re.compile(
@@ -195,7 +197,8 @@ def displayed(raw: str, kind: UnitKind, base_url: str | None) -> str:
     safe = safe_markdown(raw, base_url)
     if kind in ("code", "table"):
         return safe
-    safe = _WRAPPED.sub(" ", re.sub(r"^(?:>[ \t]?)+", "", safe))
+    safe = _DEFINED.sub(": ", re.sub(r"^(?:>[ \t]?)+|^:[ \t]+", "", safe))
+    safe = _WRAPPED.sub(" ", safe)
     return re.sub(r"[ \t]{2,}", " ", safe).strip()
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from quire.answering.draft import Segment
 from quire.answering.ports import Claim
-from quire.answering.verification import Proven, Verifier
+from quire.answering.verification import Proven, Verifier, displayed
 from quire.models import Passage
 from quire.testing.answering import make_chunk
 
@@ -139,3 +139,15 @@ async def test_a_support_model_can_reject_what_only_shares_words() -> None:
     assert await Verifier(PASSAGES, question="").verify(segment)
     doubted = Verifier(PASSAGES, question="", support=Doubting())  # type: ignore[arg-type]
     assert await doubted.verify(segment) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("Apple\n:   A fruit.", "Apple: A fruit."),
+        (":   Another meaning.", "Another meaning."),
+        ("We wrap\nlines: like this.", "We wrap lines: like this."),
+    ],
+)
+def test_an_entry_of_a_definition_list_is_shown_as_a_sentence(raw: str, shown: str) -> None:
+    assert displayed(raw, "sentence", None) == shown
