@@ -118,6 +118,8 @@ _PRICE: Final = re.compile(
 _WORDS: Final = re.compile(r"[^\W\d_]+")
 _TITLE: Final = 0.6
 """Share of words with a capital letter from which on they are the habit of who writes."""
+_ENGLISH: Final = 0.5
+"""Share of words without one that are little words of English, where the language is."""
 _LEAST_NAME: Final = 4
 """Letters; what is shorter is often an abbreviation of what the book spells out."""
 _LONGEST_NAMING: Final = 200
@@ -171,12 +173,14 @@ def _terms(question: str) -> frozenset[str]:
 def _names(question: str) -> frozenset[str]:
     """None where capital letters say nothing: at a beginning, or where most words have one.
 
-    A long question tells a story or shows code, with names of its own.
+    A long question tells a story or shows code, with names of its own; German has capital
+    letters for every noun.
     """
-    if len(question) > _LONGEST_NAMING:
-        return frozenset()
     words = [word for word in _WORDS.findall(question)[1:] if len(word) > 1]
-    if sum(word != word.lower() for word in words) >= _TITLE * len(words):
+    small = [word for word in words if word == word.lower()]
+    if len(question) > _LONGEST_NAMING or len(words) - len(small) >= _TITLE * len(words):
+        return frozenset()
+    if sum(word in lexicon.STOP_WORDS for word in small) < _ENGLISH * len(small):
         return frozenset()
     inside = [word for word in _INSIDE.findall(question) if len(word) >= _LEAST_NAME]
     return lexicon.content_stems(" ".join(inside)) & _terms(question)

@@ -338,6 +338,7 @@ def test_the_wording_says_what_is_wanted(question: str, kind: str) -> None:
         ("How does Python's GIL work?", {"python"}),
         ("How To Install It On Ubuntu", set()),
         ("HOW DO I INSTALL IT ON UBUNTU", set()),
+        ("Was muss man in Docker an Rechten haben?", set()),
         (f"My story begins with Ubuntu{', and so on' * 20}: is that right?", set()),
         ("What is it?", set()),
         ("", set()),
