@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from quire.answering import lexicon
@@ -85,6 +87,19 @@ def defines(source: str, unit: Unit, subject: frozenset[str]) -> bool:
             for found in _SPELLED.finditer(text)
         )
     )
+
+
+def is_named(subject: frozenset[str], chosen: Iterable[str], found: Sequence[str]) -> bool:
+    """Whether one of the chosen texts has all words of the subject.
+
+    What a topic is doesn't say what a Kafka topic is. Words that most of the texts found have are
+    what all the book is about, and may be left out.
+    """
+    if len(subject) <= 1:
+        return True
+    said = Counter(stem for text in found for stem in lexicon.held(subject, text))
+    telling = frozenset(stem for stem in subject if said[stem] * 2 <= len(found))
+    return any(telling <= lexicon.held(telling, text) for text in chosen)
 
 
 def _may_name(text: str, subject: frozenset[str]) -> bool:

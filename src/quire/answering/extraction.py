@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quire.answering import lexicon
+from quire.answering import definitions, lexicon
 from quire.answering.draft import Segment
 from quire.answering.intent import Intent, read_intent
 from quire.answering.ports import Excerpt
@@ -109,7 +108,9 @@ class Extractor:
         chosen = _Choice(intent, ranked, terse=self._terse).make()
         if intent.expects == "price" and not any(_PRICED.search(u.unit.plain) for u in chosen):
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
-        if intent.subject and not self._is_about(intent.subject, chosen, ranked):
+        if intent.subject and not any(intent.subject & unit.stems for unit in chosen):
+            return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
+        if not self._terse and not _is_about(intent.subject, chosen, ranked):
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         return Extract(
             segments=tuple(
@@ -120,26 +121,10 @@ class Extractor:
             answerable=best.answerable,
         )
 
-    def _is_about(
-        self, subject: frozenset[str], chosen: Sequence[Ranked], ranked: Sequence[Ranked]
-    ) -> bool:
-        """Whether what is chosen names the subject, and an excerpt of it all of its words.
 
-        What a topic is doesn't say what a Kafka topic is. Words that most excerpts hold are what
-        all the book is about, and may be left out; a text before the person says of what it is.
-        """
-        if not any(subject & unit.stems for unit in chosen):
-            return False
-        if self._terse or len(subject) == 1:
-            return True
-        excerpts = {unit.excerpt.number: unit.excerpt for unit in ranked}
-        held = {
-            number: lexicon.held(subject, f"{excerpt.title} {excerpt.heading} {excerpt.text}")
-            for number, excerpt in excerpts.items()
-        }
-        said = Counter(stem for stems in held.values() for stem in stems)
-        telling = {stem for stem in subject if said[stem] * 2 <= len(excerpts)}
-        return any(telling <= held[unit.excerpt.number] for unit in chosen)
+def _is_about(subject: frozenset[str], chosen: list[Ranked], ranked: Sequence[Ranked]) -> bool:
+    texts = {u.excerpt: f"{u.excerpt.title} {u.excerpt.heading} {u.excerpt.text}" for u in ranked}
+    return definitions.is_named(subject, (texts[u.excerpt] for u in chosen), tuple(texts.values()))
 
 
 def _by_score(unit: Ranked) -> tuple[float, int, int]:
