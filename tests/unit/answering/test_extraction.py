@@ -220,7 +220,7 @@ async def test_an_example_without_code_is_told() -> None:
 async def test_what_a_part_of_the_subject_is_answers_nothing(
     question: str, is_answered: bool
 ) -> None:
-    topics = "A topic is a named stream of messages, of a ROS data class."
+    topics = "A topic is a named stream of messages, of a data class."
     others = ("In ROS each node has a name.", "Kafka has a bridge to ROS.")
     assert bool(await extract(question, topics, *others)) is is_answered
 
