@@ -1,7 +1,7 @@
 """A larger teacher (teacher.py) trained on the labels; then the reader trained on the mean of its and a first reader's outputs.
 
     python questions.py --pack .data/pack3 --gguf SmolLM2-135M-Instruct.Q4_1.gguf --out made.json.xz
-    python distil.py --pack .data/pack3 --gguf SmolLM2-135M-Instruct.Q4_1.gguf --made made.json.xz --first FIRST --out OUT --compile
+    python distil.py --pack .data/pack3 --mpnet model.safetensors --made made.json.xz --first FIRST --out OUT --compile
 
 One GPU, 25 minutes. The outputs are computed once for a fixed set of batches and kept on the device; the reader goes over them
 many times. A trained teacher is kept in OUT, so that a run that was broken off goes on from there."""
@@ -17,11 +17,11 @@ import evaluate
 import numpy as np
 import torch
 import torch.nn.functional as F
-from encode import MAX_SENTENCES, contexts_of, question_ids, tokenizer
+from encode import MAX_SENTENCES, question_ids, tokenizer
 from made import Made, judge, labelled_by, place_of_target, shown, with_made
 from model import Reader, Store, embed_all, load_body, segment_lse, unpacked
-from spans import Places, best_span, span_f1
-from teacher import BEGIN, END, Gguf, Teacher
+from spans import best_span, span_f1
+from teacher import Teacher
 from train import (
     CLOZE,
     DEVICE,
@@ -32,7 +32,6 @@ from train import (
     Plan,
     fit,
     labelled,
-    labels,
     log,
     loss_of,
     negatives,
@@ -42,33 +41,10 @@ from train import (
     save,
     segment_kl,
     stream,
-    without,
 )
 
-LONGEST = 360  # of the teacher's tokens in a passage
 ABSENT = -6e4
 HARD = 0.12  # weight of the labels beside the teacher's outputs
-
-
-def teacher_tokens(d: dict, tok_path: Path, workers: int):
-    """The same questions and contexts in the teacher's tokens."""
-    contexts = contexts_of(d["pairs"], tok_path, workers, LONGEST)
-    contexts += [without(contexts[c], drop) for c, drop in d["cuts"]]
-    return question_ids(tokenizer(tok_path), d["questions"]), contexts
-
-
-def teacher_side(d: dict, ids, contexts, seen):
-    """Store, data with the teacher's spans, lengths. Rows whose sentence its tokens don't reach are left out."""
-    base, absent = [], 0
-    for b in d["base"]:
-        _, s, e = labels(contexts[b[1]], b[9], None)
-        bits = b[2] & int(seen[b[1]])
-        gone = not b[5] and bits == 0
-        absent += gone
-        base.append((b[0], b[1], bits, s, e, b[5], "absent" if gone else b[6], *b[7:]))
-    log(f"teacher's side: {absent} of {len(base)} rows cut off")
-    lengths = np.array([len(x) for x in ids]), np.array([len(c["ids"]) for c in contexts])
-    return Store(ids, contexts, DEVICE, BEGIN, END), {**d, "base": base}, lengths
 
 
 def by_sentence(o: dict) -> tuple[torch.Tensor, torch.Tensor]:
@@ -89,10 +65,10 @@ def by_number(o: dict) -> torch.Tensor:
 
 
 @torch.no_grad()
-def remember(teacher, t_store, reader, store, batches, until: float, share: float, places=None):
+def remember(teacher, reader, store, batches, until: float, share: float, made: bool = False):
     """Batches with the mean of the two teachers' outputs, as many as the time allows.
 
-    With `places` (made questions) the mean decides on labels, and the teacher's span is one where it does."""
+    Of made questions the mean decides on labels, and the teacher's span is one where it does."""
     out, items_done, agreed, groups = [], 0, 0, 0
     for batch in batches:
         if time.time() - T0 > until:
@@ -100,17 +76,17 @@ def remember(teacher, t_store, reader, store, batches, until: float, share: floa
         items = on_device(batch)
         items.setdefault("drop", torch.full_like(items["g"], -1))
         with torch.autocast(DEVICE, torch.bfloat16):
-            a, b = outputs(teacher, t_store, items), outputs(reader, store, items)
+            a, b = outputs(teacher, store, items), outputs(reader, store, items)
         x, y = by_number(a), by_number(b)
         mean = share * x + (1 - share) * y
         mean[(x <= ABSENT / 2) | (y <= ABSENT / 2)] = ABSENT
         first = share * torch.stack([a["answerable"], a["relevant"]], 1)
         first += (1 - share) * torch.stack([b["answerable"], b["relevant"]], 1)
-        if places:
+        if made:
             o = {**b, "evidence": mean[0, b["sentence_item"], b["sentence_number"]]}
             items["type"] = labelled_by(place_of_target(o, items), first[:, 0], items, 0)
             own = items["type"] == POSITIVE
-            s, e = places.moved(items["c"], *best_span(a, items["bits"]))
+            s, e = best_span(a, items["bits"])
             items["s"], items["e"] = (torch.where(own, v, -1) for v in (s, e))
             agreed += int(own.sum())
             groups += int(items["g"].max() - items["g"].min()) + 1
@@ -119,7 +95,7 @@ def remember(teacher, t_store, reader, store, batches, until: float, share: floa
         items_done += b["n"]
     log(
         f"teachers' outputs of {items_done} items in {len(out)} batches",
-        f"{agreed} of {groups} agree" if places else "",
+        f"{agreed} of {groups} agree" if made else "",
     )
     return out
 
@@ -199,7 +175,7 @@ def awaited(path: Path) -> Path:
 def arguments() -> argparse.Namespace:
     ap = argparse.ArgumentParser()
     ap.add_argument("--pack", type=Path, default=Path(".data/pack3"))
-    ap.add_argument("--gguf", type=Path, required=True)
+    ap.add_argument("--mpnet", type=Path, required=True, help="weights of all-mpnet-base-v2")
     ap.add_argument("--made", type=Path, required=True, help="of questions.py")
     ap.add_argument("--first", type=Path, required=True, help="weights of the first reader")
     ap.add_argument("--out", type=Path, required=True)
@@ -212,15 +188,15 @@ def arguments() -> argparse.Namespace:
         "--split",
         type=float,
         nargs=3,
-        default=[0.46, 0.26, 0.28],
+        default=[0.38, 0.24, 0.38],
         help="of that time: the teacher's training, its outputs, the reader's training",
     )
     ap.add_argument(
-        "--share", type=float, default=0.7, help="the teacher's, against the first reader"
+        "--share", type=float, default=0.75, help="the teacher's, against the first reader"
     )
     ap.add_argument("--made-share", type=float, default=0.5, help="of the outputs' time")
-    ap.add_argument("--layers", type=int, default=30, help="of the teacher; fewer for a trial run")
-    ap.add_argument("--teacher-lr", type=float, default=3e-4)
+    ap.add_argument("--layers", type=int, default=12, help="of the teacher; fewer for a trial run")
+    ap.add_argument("--teacher-lr", type=float, default=1e-4)
     ap.add_argument("--lr", type=float, default=2.5e-4)
     ap.add_argument("--dropout", type=float, default=0.15)
     ap.add_argument("--tokens", type=int, default=65536, help="a batch of the teacher's")
@@ -232,26 +208,16 @@ def arguments() -> argparse.Namespace:
 
 
 class Measured:
-    """The measured sets for either side; what it finds goes to the log and to metrics.json."""
+    """The measured sets; what it finds goes to the log and to metrics.json."""
 
-    def __init__(self, args, t_path: Path):
-        tok_path = args.pack / "tokenizer.json"
+    def __init__(self, args):
         sets = json.load(lzma.open(args.pack / "eval.json.xz"))
-        self.bench = evaluate.Bench(sets, tok_path, args.workers)
-        self.t_ids = question_ids(tokenizer(t_path), self.bench.questions)
-        self.t_contexts = contexts_of(self.bench.pairs, t_path, args.workers, LONGEST)
+        self.bench = evaluate.Bench(sets, args.pack / "tokenizer.json", args.workers)
         self.out, self.report = args.out, {}
 
-    def place(self, body) -> None:
-        self.bench.place(body, DEVICE)
-        store = Store(self.t_ids, self.t_contexts, DEVICE, BEGIN, END)
-        self.bench.stores["Teacher"] = store
-
     def __call__(self, name: str, model, *books) -> None:
-        b, of_teacher = self.bench, isinstance(model, Teacher)
-        contexts = self.t_contexts if of_teacher else b.contexts
-        store = b.stores["Teacher"] if of_teacher else b.store
-        spans = span_f1(model, store, contexts, b.sets["squad2"], *b.first["squad2"])
+        b = self.bench
+        spans = span_f1(model, b.store, b.contexts, b.sets["squad2"], *b.first["squad2"])
         self.report[name] = spans | b.measure(model, *books)
         log(name, json.dumps(self.report[name]))
         (self.out / "metrics.json").write_text(json.dumps(self.report, indent=1))
@@ -260,23 +226,13 @@ class Measured:
 def main() -> None:
     args = arguments()
     args.out.mkdir(parents=True, exist_ok=True)
-    tok_path, t_path = args.pack / "tokenizer.json", args.pack / "teacher-tokenizer.json"
-    if not t_path.exists():
-        Gguf(awaited(args.gguf)).tokenizer().save(str(t_path))
-    tok, t_tok = tokenizer(tok_path), tokenizer(t_path)
+    tok = tokenizer(args.pack / "tokenizer.json")
     d = prepare(args.pack, args.workers, edits2=True)
-    t_ids, t_contexts = teacher_tokens(d, t_path, args.workers)
-    log("teacher's tokens")
-    measure = Measured(args, t_path)
+    measure = Measured(args)
     log("measured sets")
     ids = question_ids(tok, d["questions"])
     torch.backends.cuda.matmul.allow_tf32 = True
     store = Store(ids, d["contexts"], DEVICE)
-    seen = shown(d["contexts"]), shown(t_contexts)
-    t_store, t_data, t_lengths = teacher_side(d, t_ids, t_contexts, seen[1])
-    places = Places(d["contexts"], t_contexts, len(d["passages"]))
-    places.check(d["base"], t_data["base"], d["contexts"])
-    log("spans agree")
     first = Reader(0.0).to(DEVICE).eval()
     first.load_state_dict(weights_of(awaited(args.first)), strict=False)
     body = Reader(0.0).body.to(DEVICE).eval()
@@ -284,22 +240,20 @@ def main() -> None:
     vectors = embed_all(body, [c["ids"] for c in d["contexts"][: len(d["passages"])]], DEVICE)
     negs = negatives(d, vectors, embed_all(body, ids, DEVICE))
     log("negatives")
-    measure.place(body)
+    measure.bench.place(body, DEVICE)
     measure("first", first)
     measure.bench.dump(first, args.out / "features.json.xz")
-    lengths_c = np.array([len(c["ids"]) for c in d["contexts"]])
-    sides = (store, seen[0]), (t_store, seen[1])
-    made = Made(awaited(args.made), sides, (tok, t_tok), body, vectors)
-    good = judge(made, first, store, lengths_c, args.tokens)
+    lengths = np.array([len(x) for x in ids]), np.array([len(c["ids"]) for c in d["contexts"]])
+    made = Made(awaited(args.made), store, shown(d["contexts"]), tok, body, vectors)
+    good = judge(made, first, store, lengths[1], args.tokens)
 
     def epochs(seed, only=None):
         rng = np.random.default_rng(seed)
         for _ in itertools.count():
-            yield from made.batches(rng, t_lengths[1], 1, args.tokens, only)
+            yield from made.batches(rng, lengths[1], args.tokens, only)
 
     torch.manual_seed(args.seed)
     kept = args.out / "teacher.pt"
-    g = Gguf(awaited(args.gguf))
     end = float(awaited(args.until).read_text()) - T0 if args.until else 1500.0
     begin = time.time() - T0
     shares = (
@@ -307,25 +261,23 @@ def main() -> None:
     )
     until = begin + (end - begin) * shares / shares[-1]
     log("until", until.round(1).tolist())
-    plan = lambda data, adv, neg: Plan(data, negs, *t_lengths, None, adv, neg)
+    plan = lambda adv, neg: Plan(d, negs, *lengths, None, adv, neg)
     if kept.exists():
         teacher = Teacher(args.layers).to(DEVICE).eval()
         teacher.load_state_dict(torch.load(kept))
     else:
-        start = Teacher(args.layers)
-        start.load(g)
+        start = Teacher(args.layers, 0.1)
+        start.load(str(awaited(args.mpnet)))
         teacher = fit(
             args,
             start.to(DEVICE),
             Teacher(args.layers),
-            with_made(
-                stream(plan(t_data, 2, 2), args.seed, args.tokens, 0), epochs(args.seed + 3, good)
-            ),
-            labelled(t_store),
+            with_made(stream(plan(2, 2), args.seed, args.tokens, 0), epochs(args.seed + 3, good)),
+            labelled(store),
             until[0] - (time.time() - T0),
             args.teacher_lr,
             ema=0.997,
-            warm=60,
+            warm=200,
         )
         del start
         torch.save(teacher.state_dict(), kept)
@@ -334,12 +286,12 @@ def main() -> None:
     if args.compile:
         for layer in teacher.layers:
             layer.compile(dynamic=True)
-    models, begin = (teacher, t_store, first, store), time.time() - T0
+    models, begin = (teacher, first, store), time.time() - T0
     half = begin + args.made_share * (until[1] - begin)
     rng = np.random.default_rng(args.seed + 9)  # each made question once
-    source = made.batches(rng, t_lengths[1], 1, args.tokens, cuts=0.5)
-    batches = remember(*models, source, half, args.share, places)
-    source = (b for _, b in stream(plan(d, 2, 3), args.seed + 7, args.tokens, 0))
+    source = made.batches(rng, lengths[1], args.tokens, cuts=0.5)
+    batches = remember(*models, source, half, args.share, True)
+    source = (b for _, b in stream(plan(2, 3), args.seed + 7, args.tokens, 0))
     batches += remember(*models, source, until[1], args.share)
     del teacher, models
     torch.manual_seed(args.seed + 1)

@@ -48,7 +48,7 @@ class Bench:
     def place(self, body, device):
         """The GPU part: embeddings and retrieval."""
         self.device = device
-        self.store, self.stores = Store(self.q_ids, self.contexts, device), {}
+        self.store = Store(self.q_ids, self.contexts, device)
         self.vc = embed_all(body, [c["ids"] for c in self.contexts], device)
         self.vq = embed_all(body, self.q_ids, device)
         self.retrieve()
@@ -99,14 +99,13 @@ class Bench:
     def read(self, models, name, depth):
         """Per question and candidate: answerable, relevant, per sentence (evidence, span)."""
         models = models if isinstance(models, list) else [models]
-        store = self.stores.get(type(models[0]).__name__, self.store)
         c0, q0 = self.first[name]
         qs = [q0 + i for i, ids in enumerate(self.cand[name]) for _ in ids[:depth]]
         cs = [c0 + c for ids in self.cand[name] for c in ids[:depth]]
         flat = []
         for a in range(0, len(qs), 1500):
             q, c = (torch.tensor(x[a : a + 1500], device=self.device) for x in (qs, cs))
-            b = store.batch(q, c, torch.zeros(len(q), dtype=torch.bool, device=self.device))
+            b = self.store.batch(q, c, torch.zeros(len(q), dtype=torch.bool, device=self.device))
             token, first = 0, 0
             for m in models:
                 with torch.autocast(self.device, torch.bfloat16):

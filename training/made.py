@@ -1,4 +1,4 @@
-"""Groups of a made question (questions.py): its passage, three near ones, and its passage without the sentence asked for."""
+"""Groups of a made question (questions.py): its passage, near ones, further ones, and its passage without the sentence asked for."""
 
 import json
 import lzma
@@ -20,7 +20,8 @@ from train import (
 )
 
 NEAR, AMONG = 3, 12  # near passages that are read, drawn from so many
-WIDE = 2 + NEAR
+FURTHER, UP_TO = 2, 60  # and of those behind them: what another book says that is near it
+WIDE = 2 + NEAR + FURTHER
 
 
 def shown(contexts) -> np.ndarray:
@@ -34,34 +35,38 @@ def shown(contexts) -> np.ndarray:
 
 
 class Made:
-    """Made questions whose sentence both tokenisations hold; `kind` says what is known of each item of a group."""
+    """Made questions whose sentence a context holds; `kind` says what is known of each item of a group."""
 
-    def __init__(self, path: Path, sides, toks, body, vectors):
-        """sides: (store, sentences shown) of the reader and of the teacher."""
+    def __init__(self, path: Path, store, seen, tok, body, vectors):
+        """seen: the sentences shown (as bits)."""
         rows = json.load(lzma.open(path))
-        both = sides[0][1] & sides[1][1]
-        ok = lambda p, k: k < MAX_SENTENCES and int(both[p]) >> k & 1
+        ok = lambda p, k: k < MAX_SENTENCES and int(seen[p]) >> k & 1
         self.rows = [r for r in rows if ok(r[0], r[1])]
-        ids = [question_ids(tok, [r[2] for r in self.rows]) for tok in toks]
-        first = {store.ask(x) for (store, _), x in zip(sides, ids, strict=True)}
-        assert len(first) == 1
-        self.first = first.pop()
-        self.lengths = [np.array([len(x) for x in i]) for i in ids]
+        ids = question_ids(tok, [r[2] for r in self.rows])
+        self.first = store.ask(ids)
+        self.lengths = np.array([len(x) for x in ids])
         own = torch.tensor([r[0] for r in self.rows], device=DEVICE)
-        v, closest = embed_all(body, ids[0], DEVICE), []
+        v, closest = embed_all(body, ids, DEVICE), []
         for a in range(0, len(own), 8192):
             sims = v[a : a + 8192] @ vectors.T
             sims.scatter_(1, own[a : a + 8192, None], -1)
-            closest.append(sims.topk(AMONG, 1).indices.cpu().numpy())
-        rank = np.random.default_rng(5).random((len(self.rows), AMONG)).argsort(1)[:, :NEAR]
+            closest.append(sims.topk(UP_TO, 1).indices.cpu().numpy())
+        rng, n = np.random.default_rng(5), len(self.rows)
+        rank = np.concatenate(
+            [
+                rng.random((n, AMONG)).argsort(1)[:, :NEAR],
+                AMONG + rng.random((n, UP_TO - AMONG)).argsort(1)[:, :FURTHER],
+            ],
+            1,
+        )
         self.near = np.take_along_axis(np.concatenate(closest), rank, 1)
         self.sentence = np.array([r[1] for r in self.rows])
         self.bits = np.array([1 << r[1] for r in self.rows], np.uint64).view(np.int64)
         self.own = own.cpu().numpy()
-        self.several = np.array([int(both[r[0]]).bit_count() > 2 for r in self.rows])
+        self.several = np.array([int(seen[r[0]]).bit_count() > 2 for r in self.rows])
         self.kind = np.full((len(self.rows), WIDE), UNLABELLED)
 
-    def batches(self, rng, lengths_c, side: int, tokens: int, only=None, cuts: float = 0.0):
+    def batches(self, rng, lengths_c, tokens: int, only=None, cuts: float = 0.0):
         """An epoch of groups: own passage, near ones, in so many own passage without the sentence (where others are left)."""
         pick = rng.permutation(len(self.rows) if only is None else only)
         n = len(pick)
@@ -81,7 +86,7 @@ class Made:
         cut = self.several[pick] & (rng.random(n) < cuts)
         use = (cut[:, None] | ~last).reshape(-1)
         items = {k: v.reshape(-1)[use].astype(np.int64) for k, v in items.items()}
-        length = self.lengths[side][items["q"] - self.first] + lengths_c[items["c"]] + 3
+        length = self.lengths[items["q"] - self.first] + lengths_c[items["c"]] + 3
         return in_batches(items, length, tokens)
 
 
@@ -115,7 +120,7 @@ def labelled_by(place, answerable, items: dict, within: int) -> torch.Tensor:
 def judge(made: Made, reader, store, lengths_c, tokens: int) -> np.ndarray:
     """Lets the first reader set the kinds; returns the groups that got labels."""
     rng = np.random.default_rng(0)
-    for batch in made.batches(rng, lengths_c, 0, tokens):
+    for batch in made.batches(rng, lengths_c, tokens):
         items = on_device(batch)
         with torch.autocast(DEVICE, torch.bfloat16):
             o = outputs(reader, store, items)

@@ -2,6 +2,7 @@
 
 import torch
 import torch.nn.functional as F
+from encode import CLS, SEP
 from safetensors.torch import load_file
 from torch import nn
 
@@ -143,10 +144,8 @@ def segment_mean(x, segment, n):
 class Store:
     """Tokenised questions and contexts as flat device tensors; batches are composed by indexing, without a loop."""
 
-    def __init__(self, questions, contexts, device, begin=101, separator=102):
+    def __init__(self, questions, contexts, device):
         import numpy as np
-
-        self.begin, self.separator = begin, separator
 
         flat = lambda xs, dt: torch.from_numpy(np.concatenate(xs).astype(dt)).to(device)
         offs = lambda xs: torch.from_numpy(
@@ -188,8 +187,8 @@ class Store:
         in_q = (position >= 1) & (position <= qi)
         at = position - qi - 2
         in_c = (at >= 0) & (at < ci)
-        ids = torch.full_like(position, self.separator)
-        ids[position == 0] = self.begin
+        ids = torch.full_like(position, SEP)
+        ids[position == 0] = CLS
         ids = torch.where(
             in_q, self.q[(self.q_off[q][item] + position - 1).clamp(0, len(self.q) - 1)].long(), ids
         )
@@ -220,7 +219,7 @@ def plain(rows, device):
     """[CLS] text [SEP] of lists of word pieces, type 0: the embedder's input."""
     import numpy as np
 
-    rows = [np.concatenate([[101], r[:254], [102]]) for r in rows]
+    rows = [np.concatenate([[CLS], r[:254], [SEP]]) for r in rows]
     length = torch.tensor([len(r) for r in rows])
     cu = torch.cat([torch.zeros(1, dtype=torch.int64), torch.cumsum(length, 0)])
     item = torch.repeat_interleave(torch.arange(len(rows)), length)

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+from asker import BEGIN, END, Asker, Gguf
 from encode import MAX_SENTENCES, tokenizer
-from teacher import BEGIN, END, Gguf, Teacher
 from text import sentences
 
 FROM = {"squad": 1.0, "squad_sent": 1.0, "nq": 1.0, "covidqa": 1.0, "iirc": 0.5, "fairytale": 0.2}
@@ -64,7 +64,7 @@ def prompts(tok, places: list[tuple[str, str, int, int]]) -> list[list[int]]:
 
 
 def block(layer, x, cos, sin, attend):
-    """A layer of the teacher on rows of equal length; `attend(q, k, v)` decides what a token sees."""
+    """A layer on rows of equal length; `attend(q, k, v)` decides what a token sees."""
     h, s = layer.heads, layer.shared
     qkv = layer.qkv(layer.norm1(x)).view(*x.shape[:2], h + 2 * s, layer.size)
     a, b = qkv[..., : h + s, :].unflatten(-1, (-1, 2)).unbind(-1)
@@ -285,7 +285,7 @@ def main() -> None:
     g.tokenizer().save(str(held))
     tok = tokenizer(held)
     held.unlink()
-    model = Teacher(args.layers)
+    model = Asker(args.layers)
     model.load(g)
     model.to(DEVICE)
     log("loaded")

@@ -1,4 +1,4 @@
-"""Exact answers in two tokenisations: where a span of the teacher's tokens stands in the reader's, and how right spans are."""
+"""Exact answers: the likeliest span, and how right spans are."""
 
 import re
 from collections import Counter
@@ -6,9 +6,8 @@ from collections import Counter
 import numpy as np
 import torch
 from model import Store
-from train import DEVICE, log
+from train import DEVICE
 
-WIDE = 1 << 20  # more than any passage has characters
 LONGEST = 40  # tokens
 
 
@@ -26,60 +25,6 @@ def best_span(o: dict, bits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     start = best(o["start"].float(), inside)
     after = inside & (at >= start[item]) & (at < start[item] + LONGEST)
     return start, best(o["end"].float(), after)
-
-
-class Places:
-    """Characters of the first passages' tokens on either side."""
-
-    def __init__(self, contexts, t_contexts, count: int):
-        flat = lambda cs: torch.from_numpy(np.concatenate([c["offsets"] for c in cs])).to(DEVICE)
-        first = lambda cs: torch.tensor(
-            [0, *np.cumsum([len(c["offsets"]) for c in cs])], device=DEVICE
-        )
-        mine, theirs = contexts[:count], t_contexts[:count]
-        self.mine, self.theirs = flat(mine).long(), flat(theirs).long()
-        self.first, self.t_first = first(mine), first(theirs)
-        row = torch.repeat_interleave(
-            torch.arange(count, device=DEVICE), self.first[1:] - self.first[:-1]
-        )
-        self.key = row * WIDE + self.mine[:, 0]
-        assert bool((self.key[1:] >= self.key[:-1]).all())
-
-    def token(self, c, char):
-        """The reader's token that holds a character; -1 where none does."""
-        at = torch.searchsorted(self.key, c * WIDE + char, right=True) - 1
-        ok = (at >= self.first[c]) & (self.mine[at.clamp_min(0), 1] > char)
-        return torch.where(ok, at - self.first[c], -1)
-
-    def moved(self, c, s, e):
-        """(start, end) in the teacher's tokens → in the reader's."""
-        ok = (s >= 0) & (e >= s) & (c < len(self.first) - 1)
-        c = torch.where(ok, c, 0)
-        at = lambda x: (self.t_first[c] + torch.where(ok, x, 0)).clamp_max(len(self.theirs) - 1)
-        a, b = self.token(c, self.theirs[at(s), 0]), self.token(c, self.theirs[at(e), 1] - 1)
-        ok &= (a >= 0) & (b >= a)
-        return torch.where(ok, a, -1), torch.where(ok, b, -1)
-
-    def check(self, base, t_base, contexts, most: int = 20_000) -> None:
-        """The labels on both sides name the same text, and `moved` brings one to the other."""
-        rows = [
-            (b, t)
-            for b, t in zip(base, t_base, strict=True)
-            if b[3] >= 0 and t[3] >= 0 and b[1] < len(self.first) - 1
-        ][:most]
-        column = lambda side, k: torch.tensor([r[side][k] for r in rows], device=DEVICE)
-        s, e = self.moved(column(1, 1), column(1, 3), column(1, 4))
-        same, right = [], []
-        for (b, _), x, y in zip(rows, s.tolist(), e.tolist(), strict=True):
-            off, text = contexts[b[1]]["offsets"], contexts[b[1]]["text"]
-            gold = text[b[9][0] : b[9][1]].strip()
-            right.append(gold in text[off[b[3], 0] : off[b[4], 1]])
-            same.append((x, y) == (b[3], b[4]))
-        log(
-            f"spans: {np.mean(right):.4f} hold the answer, {np.mean(same):.4f} the same from the teacher's ({len(rows)})"
-        )
-        assert np.mean(right) > 0.99
-        assert np.mean(same) > 0.95
 
 
 def _words(text: str) -> list[str]:

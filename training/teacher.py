@@ -1,164 +1,143 @@
-"""The teacher: SmolLM2-135M (Apache-2.0, as GGUF Q4_1) read in both directions, with the reader's heads.
+"""The teacher: all-mpnet-base-v2 (Apache-2.0; 110 M parameters) on packed sequences, with the reader's heads.
 
-Only its outputs reach the shipped model, through `distil.py`."""
+Its word pieces are the reader's, four numbers further on, so that both read the same batches. Only its outputs reach the shipped
+model, through `distil.py`."""
 
-import struct
-from pathlib import Path
+import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
-from model import attention
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
+from encode import CLS, SEP
+from model import unpacked
 from torch import nn
 
-BEGIN, END = 1, 2  # <|im_start|>, <|im_end|>
-PLAIN = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-F32, Q4_1, Q8_0 = 0, 3, 8
+HIDDEN, HEADS, INNER = 768, 12, 3072
+SHIFT, FIRST, LAST = 4, 0, 2  # of its vocabulary against the reader's; what it has for CLS and SEP
+BUCKETS, FAR = 32, 128
 
 
-class Gguf:
-    """Metadata and dequantised tensors of a GGUF file (F32, Q4_1 and Q8_0 only)."""
+class Spread(torch.autograd.Function):
+    """Packed rows to their places among padded ones. Going back is a plain look-up, since no two share a place."""
 
-    def __init__(self, path: Path):
-        self.data = memoryview(path.read_bytes())
-        self.at = 8
-        assert bytes(self.data[:4]) == b"GGUF"
-        tensors, pairs = self.number("Q"), self.number("Q")
-        self.meta = {}
-        for _ in range(pairs):
-            key = self.text()
-            self.meta[key] = self.value(self.number("I"))
-        self.tensors = {}
-        for _ in range(tensors):
-            name = self.text()
-            shape = [self.number("Q") for _ in range(self.number("I"))][::-1]
-            self.tensors[name] = (shape, self.number("I"), self.number("Q"))
-        self.base = (self.at + 31) // 32 * 32
+    @staticmethod
+    def forward(ctx, x, at, size):
+        ctx.save_for_backward(at)
+        return x.new_zeros(size, x.shape[1]).index_copy(0, at, x)
 
-    def number(self, form: str):
-        size = struct.calcsize("<" + form)
-        self.at += size
-        return struct.unpack("<" + form, self.data[self.at - size : self.at])[0]
-
-    def text(self) -> str:
-        n = self.number("Q")
-        self.at += n
-        return bytes(self.data[self.at - n : self.at]).decode("utf8", "replace")
-
-    def value(self, kind: int):
-        if kind == 8:
-            return self.text()
-        if kind == 9:
-            inner, n = self.number("I"), self.number("Q")
-            return [self.value(inner) for _ in range(n)]
-        return self.number(PLAIN[kind])
-
-    def __getitem__(self, name: str) -> torch.Tensor:
-        shape, kind, offset = self.tensors[name]
-        n = int(np.prod(shape))
-        size = {F32: 4 * n, Q4_1: n // 32 * 20, Q8_0: n // 32 * 34}[kind]
-        raw = np.frombuffer(self.data, np.uint8, size, self.base + offset)
-        if kind == F32:
-            out = raw.view(np.float32).copy()
-        elif kind == Q8_0:
-            block = raw.reshape(-1, 34)
-            scale = block[:, :2].copy().view(np.float16).astype(np.float32)
-            out = block[:, 2:].view(np.int8).astype(np.float32) * scale
-        else:
-            block = raw.reshape(-1, 20)
-            scale, low = (
-                block[:, a : a + 2].copy().view(np.float16).astype(np.float32) for a in (0, 2)
-            )
-            q = block[:, 4:]
-            out = np.concatenate([q & 15, q >> 4], 1).astype(np.float32) * scale + low
-        return torch.from_numpy(out.reshape(shape))
-
-    def tokenizer(self) -> Tokenizer:
-        tokens = self.meta["tokenizer.ggml.tokens"]
-        merges = [tuple(m.split(" ")) for m in self.meta["tokenizer.ggml.merges"]]
-        t = Tokenizer(models.BPE({w: i for i, w in enumerate(tokens)}, merges))
-        t.pre_tokenizer = pre_tokenizers.Sequence(
-            [
-                pre_tokenizers.Digits(individual_digits=True),
-                pre_tokenizers.ByteLevel(add_prefix_space=False),
-            ]
-        )
-        t.post_processor = processors.ByteLevel(trim_offsets=True)
-        t.decoder = decoders.ByteLevel()
-        return t
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.index_select(0, ctx.saved_tensors[0]), None, None
 
 
-class Block(nn.Module):
-    def __init__(self, hidden: int, heads: int, shared: int, inner: int, eps: float):
+class Gather(torch.autograd.Function):
+    """The way back."""
+
+    @staticmethod
+    def forward(ctx, x, at):
+        ctx.save_for_backward(at)
+        ctx.size = len(x)
+        return x.index_select(0, at)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (at,) = ctx.saved_tensors
+        return grad.new_zeros(ctx.size, grad.shape[1]).index_copy(0, at, grad), None
+
+
+def buckets(longest: int, device) -> torch.Tensor:
+    """Which of the learned biases a distance has, [longest, longest]: exact up to 8, then by its logarithm, either way."""
+    at = torch.arange(longest, device=device)
+    back = at[:, None] - at[None]
+    half, exact = BUCKETS // 2, BUCKETS // 4
+    n = back.abs()
+    far = torch.log(n.clamp_min(1).float() / exact) / math.log(FAR / exact) * (half - exact)
+    far = (exact + far.long()).clamp_max(half - 1)
+    return (back < 0) * half + torch.where(n < exact, n, far)
+
+
+class Layer(nn.Module):
+    def __init__(self, dropout: float):
         super().__init__()
-        self.heads, self.shared, self.size = heads, shared, hidden // heads
-        self.norm1, self.norm2 = nn.RMSNorm(hidden, eps), nn.RMSNorm(hidden, eps)
-        self.qkv = nn.Linear(hidden, (heads + 2 * shared) * self.size, bias=False)
-        self.out = nn.Linear(hidden, hidden, bias=False)
-        self.gate_up = nn.Linear(hidden, 2 * inner, bias=False)
-        self.down = nn.Linear(inner, hidden, bias=False)
+        self.qkv = nn.Linear(HIDDEN, 3 * HIDDEN)
+        self.out = nn.Linear(HIDDEN, HIDDEN)
+        self.norm1 = nn.LayerNorm(HIDDEN, eps=1e-5)
+        self.up = nn.Linear(HIDDEN, INNER)
+        self.down = nn.Linear(INNER, HIDDEN)
+        self.norm2 = nn.LayerNorm(HIDDEN, eps=1e-5)
+        self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, cos, sin, cu, longest):
-        h, s = self.heads, self.shared
-        qkv = self.qkv(self.norm1(x)).view(-1, h + 2 * s, self.size)
-        a, b = qkv[:, : h + s].unflatten(2, (-1, 2)).unbind(-1)
-        turned = torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(2).to(qkv.dtype)
-        spread = lambda t: t.repeat_interleave(h // s, 1)
-        y = attention(turned[:, :h], spread(turned[:, h:]), spread(qkv[:, h + s :]), cu, longest)
-        x = x + self.out(y.reshape(len(x), -1))
-        gate, up = self.gate_up(self.norm2(x)).chunk(2, -1)
-        return x + self.down(F.silu(gate) * up)
+    def forward(self, x, at, bias):
+        n, _, longest, _ = bias.shape
+        rows = Spread.apply(self.qkv(x), at, n * longest)
+        q, k, v = rows.view(n, longest, 3, HEADS, HIDDEN // HEADS).transpose(1, 3).unbind(2)
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+        y = Gather.apply(y.transpose(1, 2).reshape(n * longest, HIDDEN), at)
+        x = self.norm1(x + self.dropout(self.out(y)))
+        return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
 
 
 class Teacher(nn.Module):
-    """Same outputs as `model.Reader`; the passage's logits come from the last token."""
+    """Same inputs and outputs as `model.Reader`."""
 
-    def __init__(self, layers=30, hidden=576, heads=9, shared=3, inner=1536, vocabulary=49152):
+    def __init__(self, layers: int = 12, dropout: float = 0.0):
         super().__init__()
-        self.words = nn.Embedding(vocabulary, hidden)
-        self.types = nn.Embedding(2, hidden)
-        self.layers = nn.ModuleList(
-            [Block(hidden, heads, shared, inner, 1e-5) for _ in range(layers)]
-        )
-        self.norm = nn.RMSNorm(hidden, 1e-5)
+        self.words = nn.Embedding(30527, HIDDEN)
+        self.positions = nn.Embedding(514, HIDDEN)
+        self.types = nn.Embedding(2, HIDDEN)
+        self.norm = nn.LayerNorm(HIDDEN, eps=1e-5)
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList([Layer(dropout) for _ in range(layers)])
+        self.register_buffer("bias", torch.zeros(BUCKETS, HEADS))
         self.token, self.pool, self.first = (
-            nn.Linear(hidden, 3),
-            nn.Linear(hidden, hidden),
-            nn.Linear(hidden, 2),
+            nn.Linear(HIDDEN, 3),
+            nn.Linear(HIDDEN, HIDDEN),
+            nn.Linear(HIDDEN, 2),
         )
         self.calibration = nn.Parameter(torch.tensor([1.0, -2.0]))
-        half = hidden // heads // 2
-        self.register_buffer("turn", 100000.0 ** (-torch.arange(half) / half), persistent=False)
         nn.init.zeros_(self.types.weight)
         for layer in (self.token, self.first):
             nn.init.normal_(layer.weight, std=0.02)
             nn.init.zeros_(layer.bias)
 
     def body(self, ids, position, kind, cu, longest):
-        x = self.words(ids) + self.types(kind)
-        angle = (position.float()[:, None] * self.turn)[:, None]
-        cos, sin = angle.cos(), angle.sin()
+        ids = torch.where(ids == CLS, FIRST, torch.where(ids == SEP, LAST, ids + SHIFT))
+        x = self.words(ids) + self.positions(position + 2) + self.types(kind)
+        x = self.dropout(self.norm(x))
         if torch.is_autocast_enabled(x.device.type):
             x = x.bfloat16()
+        length = (cu[1:] - cu[:-1]).long()
+        longest = (longest + 7) // 8 * 8
+        row = torch.repeat_interleave(torch.arange(len(length), device=x.device), length)
+        at = row * longest + position
+        seen = torch.arange(longest, device=x.device)[None] < length[:, None]
+        bias = self.bias.T[:, buckets(longest, x.device)][None]
+        bias = bias.masked_fill(~seen[:, None, None], -1e4).to(x.dtype)
         for layer in self.layers:
-            x = layer(x, cos, sin, cu, longest)
-        return self.norm(x)
+            x = layer(x, at, bias)
+        return x
 
     def forward(self, b):
         x = self.body(b["ids"], b["position"], b["kind"], b["cu"], b["longest"])
-        first = self.first(F.gelu(self.pool(x[b["cu"][1:].long() - 1])))
+        first = self.first(F.gelu(self.pool(x[b["cu"][:-1].long()])))
         return self.token(x).float(), first.float()
 
-    def load(self, g: Gguf) -> None:
-        state = {"words.weight": g["token_embd.weight"], "norm.weight": g["output_norm.weight"]}
+    def load(self, path: str) -> None:
+        t = unpacked(path)
+        state = {
+            "words.weight": t["embeddings.word_embeddings.weight"],
+            "positions.weight": t["embeddings.position_embeddings.weight"],
+            "norm.weight": t["embeddings.LayerNorm.weight"],
+            "norm.bias": t["embeddings.LayerNorm.bias"],
+            "bias": t["encoder.relative_attention_bias.weight"],
+        }
         for i in range(len(self.layers)):
-            p, o = f"blk.{i}.", f"layers.{i}."
-            get = lambda name, p=p: g[f"{p}{name}.weight"]
-            state[o + "norm1.weight"], state[o + "norm2.weight"] = get("attn_norm"), get("ffn_norm")
-            state[o + "qkv.weight"] = torch.cat([get("attn_q"), get("attn_k"), get("attn_v")])
-            state[o + "out.weight"] = get("attn_output")
-            state[o + "gate_up.weight"] = torch.cat([get("ffn_gate"), get("ffn_up")])
-            state[o + "down.weight"] = get("ffn_down")
+            p, o = f"encoder.layer.{i}.", f"layers.{i}."
+            for s in ("weight", "bias"):
+                state[o + "qkv." + s] = torch.cat([t[f"{p}attention.attn.{n}.{s}"] for n in "qkv"])
+                state[o + "out." + s] = t[f"{p}attention.attn.o.{s}"]
+                state[o + "norm1." + s] = t[f"{p}attention.LayerNorm.{s}"]
+                state[o + "up." + s] = t[f"{p}intermediate.dense.{s}"]
+                state[o + "down." + s] = t[f"{p}output.dense.{s}"]
+                state[o + "norm2." + s] = t[f"{p}output.LayerNorm.{s}"]
         missing = self.load_state_dict(state, strict=False)
         assert not missing.unexpected_keys
