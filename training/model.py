@@ -33,21 +33,24 @@ def attention(q, k, v, cu, longest):
 
 
 class Layer(nn.Module):
-    def __init__(self, dropout: float):
+    def __init__(
+        self, dropout: float, hidden: int = HIDDEN, inner: int = INNER, eps: float = 1e-12
+    ):
         super().__init__()
-        self.qkv = nn.Linear(HIDDEN, 3 * HIDDEN)
-        self.out = nn.Linear(HIDDEN, HIDDEN)
-        self.norm1 = nn.LayerNorm(HIDDEN, eps=1e-12)
-        self.up = nn.Linear(HIDDEN, INNER)
-        self.down = nn.Linear(INNER, HIDDEN)
-        self.norm2 = nn.LayerNorm(HIDDEN, eps=1e-12)
+        self.qkv = nn.Linear(hidden, 3 * hidden)
+        self.out = nn.Linear(hidden, hidden)
+        self.norm1 = nn.LayerNorm(hidden, eps=eps)
+        self.up = nn.Linear(hidden, inner)
+        self.down = nn.Linear(inner, hidden)
+        self.norm2 = nn.LayerNorm(hidden, eps=eps)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x, cu, longest):
-        q, k, v = self.qkv(x).view(-1, 3, HEADS, HIDDEN // HEADS).unbind(1)
-        x = self.norm1(
-            x + self.dropout(self.out(attention(q, k, v, cu, longest).reshape(-1, HIDDEN)))
-        )
+    def mixed(self, qkv, cu, longest):
+        q, k, v = qkv.view(-1, 3, HEADS, HIDDEN // HEADS).unbind(1)
+        return attention(q, k, v, cu, longest).reshape(-1, HIDDEN)
+
+    def forward(self, x, *where):
+        x = self.norm1(x + self.dropout(self.out(self.mixed(self.qkv(x), *where))))
         return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
 
 

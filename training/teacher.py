@@ -5,10 +5,10 @@ model, through `distil.py`."""
 
 import math
 
+import model
 import torch
 import torch.nn.functional as F
 from encode import CLS, SEP
-from model import unpacked
 from torch import nn
 
 HIDDEN, HEADS, INNER = 768, 12, 3072
@@ -55,25 +55,16 @@ def buckets(longest: int, device) -> torch.Tensor:
     return (back < 0) * half + torch.where(n < exact, n, far)
 
 
-class Layer(nn.Module):
+class Layer(model.Layer):
     def __init__(self, dropout: float):
-        super().__init__()
-        self.qkv = nn.Linear(HIDDEN, 3 * HIDDEN)
-        self.out = nn.Linear(HIDDEN, HIDDEN)
-        self.norm1 = nn.LayerNorm(HIDDEN, eps=1e-5)
-        self.up = nn.Linear(HIDDEN, INNER)
-        self.down = nn.Linear(INNER, HIDDEN)
-        self.norm2 = nn.LayerNorm(HIDDEN, eps=1e-5)
-        self.dropout = nn.Dropout(dropout)
+        super().__init__(dropout, HIDDEN, INNER, 1e-5)
 
-    def forward(self, x, at, bias):
+    def mixed(self, qkv, at, bias):
         n, _, longest, _ = bias.shape
-        rows = Spread.apply(self.qkv(x), at, n * longest)
+        rows = Spread.apply(qkv, at, n * longest)
         q, k, v = rows.view(n, longest, 3, HEADS, HIDDEN // HEADS).transpose(1, 3).unbind(2)
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-        y = Gather.apply(y.transpose(1, 2).reshape(n * longest, HIDDEN), at)
-        x = self.norm1(x + self.dropout(self.out(y)))
-        return self.norm2(x + self.dropout(self.down(F.gelu(self.up(x)))))
+        return Gather.apply(y.transpose(1, 2).reshape(n * longest, HIDDEN), at)
 
 
 class Teacher(nn.Module):
@@ -122,7 +113,7 @@ class Teacher(nn.Module):
         return self.token(x).float(), first.float()
 
     def load(self, path: str) -> None:
-        t = unpacked(path)
+        t = model.unpacked(path)
         state = {
             "words.weight": t["embeddings.word_embeddings.weight"],
             "positions.weight": t["embeddings.position_embeddings.weight"],
