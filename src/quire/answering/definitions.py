@@ -26,6 +26,9 @@ ANNOUNCES: Final = re.compile(
 _VERB: Final = re.compile(
     r"\s*(?:\([^)]*\)\s*)?(?:\b(?:is|are|was|means|refers to|stands for|describes)\b|—|–|:)\s"
 )
+_OF_A_KIND: Final = re.compile(
+    r"\s*(?:\([^)]{0,200}\)\s*)?\b(?:is|are)\s+(?:an?|the|one of)\s", re.IGNORECASE
+)
 _TELLS_NO_KIND: Final = re.compile(
     r"(?:different|similar|not|useful|helpful|available|possible|necessary|important|easy|also|only|"
     r"just|already|being|often|usually|always|sometimes|mostly|the same|written|made|built|run|set|"
@@ -70,6 +73,14 @@ def is_defined(source: str, opening: str, subject: frozenset[str]) -> bool:
     """Whether a slice of Markdown says what the subject is; `opening` as in `quotable.units`."""
     found = units(source, opening) if _may_name(source, subject) else ()
     return any(defines(source, unit, subject) for unit in found)
+
+
+def is_said_outright(source: str, opening: str, subject: frozenset[str]) -> bool:
+    """Whether one sentence begins with the subject alone and says of what kind it is."""
+    found = units(source, opening) if _may_name(source, subject) else ()
+    return any(
+        unit.kind not in ("code", "table") and _names_kind(unit.plain, subject) for unit in found
+    )
 
 
 def defines(source: str, unit: Unit, subject: frozenset[str]) -> bool:
@@ -119,6 +130,14 @@ def _says_what(text: str, subject: frozenset[str]) -> bool:
     if any(_is(name, subject) for name in _OTHER_NAME.split(head)):
         return True
     return bool(_TWO_NAMES.match(head)) and subject <= lexicon.content_stems(head)
+
+
+def _names_kind(text: str, subject: frozenset[str]) -> bool:
+    verb = _OF_A_KIND.search(text)
+    if verb is None or ANNOUNCES.search(text.replace("’", "'")):
+        return False
+    head = text[: verb.start()]
+    return len(head.split()) <= _LONGEST_HEAD and lexicon.content_stems(head) == subject
 
 
 def _is(name: str, subject: frozenset[str]) -> bool:

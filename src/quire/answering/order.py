@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from quire.answering import changes, definitions
 from quire.answering.intent import read_intent
 from quire.models import Chunk
+
+
+def far_definition(question: str) -> Callable[[Chunk], bool] | None:
+    """Which chunk is worth having from far down the ranking, if the question asks what a thing is.
+
+    In a book about ROS 2 every page names it, and search hardly tells the one that says what it is.
+    """
+    subject = read_intent(question).subject
+    if not subject:
+        return None
+    return lambda chunk: definitions.is_said_outright(chunk.text, chunk.opening, subject)
 
 
 def reading_order(question: str, chunk: Chunk) -> int:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from quire.retrieval.filters import FILTER_NAMES, parse_filters
-from quire.retrieval.searcher import Searcher
+from quire.retrieval.searcher import Order, Searcher
 
-__all__ = ["FILTER_NAMES", "Searcher", "parse_filters"]
+__all__ = ["FILTER_NAMES", "Order", "Searcher", "parse_filters"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -61,8 +62,24 @@ class _Choice:
         return range(self.ranking.finds.nearest)
 
 
-Order = Callable[[str, Chunk], int]
-"""What is read first for a question: the least; among equals the ranking decides."""
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is read first for a question."""
+
+    place: Callable[[str, Chunk], int]
+    """The least is first; among equals the ranking decides."""
+    far: Callable[[str], Callable[[Chunk], bool] | None] = lambda _: None
+    """What a question looks for in all that was found, where nothing near has the first place."""
+
+    def sort(self, question: str, found: Sequence[Candidate], near: int | None) -> list[Candidate]:
+        """The near ones, or all, in order; behind what was looked for far from them."""
+        placed = [(self.place(question, each.chunk), each) for each in found[:near]]
+        ordered = [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+        wanted = self.far(question)
+        if near is None or wanted is None or any(place == 0 for place, _ in placed):
+            return ordered
+        far = (each for each in found[near:] if wanted(each.chunk))
+        return [*itertools.islice(far, 1), *ordered]
 
 
 class Searcher:
@@ -147,10 +164,10 @@ class Searcher:
         if stored.name != self._embedder.name:
             raise EmbedderMismatch(stored=stored.name, configured=self._embedder.name)
         breadth = max(self._tuning.depth, depth)
-        limit = depth if depth and self._tuning.relevance >= 1.0 else None
+        cut = depth if depth and self._tuning.relevance >= 1.0 else None
         order = self._order if read else None
-        if order and limit:
-            limit += self._tuning.spare
+        near = cut + self._tuning.spare if order and cut else cut
+        limit = None if order and order.far(query) else near
         weights = self._tuning.reading if read else self._tuning.weights
         ranked = partial(rank, weights=weights, limit=limit)
         choice, hits = await self._find(book_id, query, filters, breadth, ranked)
@@ -161,9 +178,8 @@ class Searcher:
             choice, hits = await self._find(book_id, meant, filters, breadth, ranked)
         found = choice.ranking.candidates(hits[: len(choice.ranking.rows)])
         if order:
-            words = meant or query
-            found = await asyncio.to_thread(sorted, found, key=lambda c: order(words, c.chunk))
-        return meant, found if limit is None else found[:depth]
+            found = await asyncio.to_thread(order.sort, meant or query, found, near)
+        return meant, found[:cut]
 
     async def features(
         self, query: str, candidates: Sequence[Candidate], *, read: bool = False

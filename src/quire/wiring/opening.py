@@ -12,7 +12,7 @@ from quire.access.pepper import given_pepper, pepper_file
 from quire.answering import Answerer
 from quire.answering import Limits as TurnLimits
 from quire.answering.dialogue import Dialogue
-from quire.answering.order import reading_order
+from quire.answering.order import far_definition, reading_order
 from quire.answering.support import ReaderSupport
 from quire.conversations.review import Review
 from quire.conversations.sql import SqlConversations
@@ -23,7 +23,7 @@ from quire.ingestion.jobs import IngestionJob, Jobs
 from quire.ingestion.queue import JobQueue
 from quire.ingestion.runner import JobRunner, Work
 from quire.ingestion.state import IngestionState
-from quire.retrieval import Searcher
+from quire.retrieval import Order, Searcher
 from quire.settings import Settings
 from quire.wiring.accounts import Accounts
 from quire.wiring.adapters import open_embedder, open_index, open_model, open_reader
@@ -59,7 +59,7 @@ async def open_library(
         embedder,
         policy=settings.confidence_policy,
         reader=reader,
-        order=reading_order,
+        order=Order(reading_order, far_definition),
     )
     shelf = Shelf(state, index)
     model = open_model(settings, embedder, reader)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -8,8 +8,8 @@ import pytest
 from quire.errors import EmbedderMismatch
 from quire.index.lexical import Bm25
 from quire.index.port import EmbedderInfo, Point
-from quire.models import Filters
-from quire.retrieval import Searcher
+from quire.models import Chunk, Filters
+from quire.retrieval import Order, Searcher
 from quire.retrieval.searcher import Tuning
 from quire.testing.embedding import HashEmbedder
 from quire.testing.index import MemoryIndex
@@ -131,7 +131,8 @@ async def test_a_document_is_its_chunks_in_order(searcher: Searcher) -> None:
 async def test_what_is_read_first_is_the_callers_to_say() -> None:
     embedder = HashEmbedder()
     index = await stocked(embedder)
-    searcher = Searcher(index, embedder, order=lambda _, chunk: 0 if "rover" in chunk.text else 1)
+    order = Order(lambda _, chunk: 0 if "rover" in chunk.text else 1)
+    searcher = Searcher(index, embedder, order=order)
 
     async def first(*, read: bool) -> str:
         found = await searcher.retrieve(
@@ -141,6 +142,24 @@ async def test_what_is_read_first_is_the_callers_to_say() -> None:
 
     assert await first(read=False) == TEXTS["topics"]
     assert await first(read=True) == TEXTS["wheels"]
+
+
+@pytest.mark.parametrize(
+    ("place", "seeks", "first"),
+    [(1, False, "topics"), (1, True, "wheels"), (0, True, "topics")],
+)
+async def test_what_nothing_near_says_is_looked_for_in_all_that_was_found(
+    place: int, seeks: bool, first: str
+) -> None:
+    embedder = HashEmbedder()
+
+    def far(_: str) -> Callable[[Chunk], bool] | None:
+        return (lambda chunk: "rover" in chunk.text) if seeks else None
+
+    order = Order(lambda _question, _chunk: place, far)
+    searcher = Searcher(await stocked(embedder), embedder, order=order, tuning=Tuning(spare=0))
+    found = await searcher.retrieve("book", "How do nodes exchange messages?", top_k=1, read=True)
+    assert [passage.chunk.text for passage in found.passages] == [TEXTS[first]]
 
 
 async def test_what_is_to_be_diverse_is_chosen_from_all() -> None:
