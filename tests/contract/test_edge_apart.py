@@ -7,6 +7,7 @@ import fcntl
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -54,6 +55,17 @@ def kill_engine(root: Path) -> int:
     return found
 
 
+def stop_engine(root: Path) -> None:
+    """Return when it stands still: what it is in the middle of, a write to disk say, comes first.
+
+    Only then does the system end it with the process that started it.
+    """
+    found = engine(root)
+    os.kill(found, signal.SIGSTOP)
+    while Path(f"/proc/{found}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        time.sleep(0.001)
+
+
 async def whole(index: EdgeIndex) -> bool:
     """Whether all points are found, by every way of looking."""
     hits = await index.search("robots", dense=vector(3), bm25=None, limit=1)
@@ -98,7 +110,7 @@ async def test_a_call_that_takes_too_long_is_given_up(
     kill_engine(root)
     monkeypatch.setattr(apart, "CALL_SECONDS", 2.0)
     assert await whole(index)
-    os.kill(engine(root), signal.SIGSTOP)
+    stop_engine(root)
     with pytest.raises(IndexUnavailable, match="said nothing for 2 s"):
         await index.count("robots")
     assert await whole(index)
@@ -142,7 +154,7 @@ async def test_a_folder_is_opened_when_the_killed_process_has_left_nothing_at_wo
     assert writer.stdout is not None
     assert writer.stdout.readline() == "open\n"
     committed = int(writer.stdout.readline())
-    os.kill(engine(root), signal.SIGSTOP)
+    stop_engine(root)
     writer.kill()
     writer.stdout.close()
     writer.wait()
@@ -231,7 +243,7 @@ async def test_closing_does_not_wait_for_a_process_that_hangs(
     await index.prepare(EMBEDDER)
     await index.upsert([make_point(1)])
     await index.commit()
-    os.kill(engine(root), signal.SIGSTOP)
+    stop_engine(root)
     read = asyncio.create_task(index.count("robots"))
     await asyncio.sleep(0.1)
     async with asyncio.timeout(5):
