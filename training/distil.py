@@ -3,7 +3,7 @@
     python questions.py --pack .data/pack3 --gguf SmolLM2-135M-Instruct.Q4_1.gguf --out made.json.xz
     python distil.py --pack .data/pack3 --mpnet model.safetensors --made made.json.xz --first FIRST --out OUT --compile
 
-One GPU, 25 minutes. The outputs are computed once for a fixed set of batches and kept on the device; the reader goes over them
+One GPU, 27 minutes. The outputs are computed once for a fixed set of batches and kept on the device; the reader goes over them
 many times. A trained teacher is kept in OUT, so that a run that was broken off goes on from there."""
 
 import argparse

@@ -19,12 +19,12 @@ def question_ids(tokenizer, questions: list[str]) -> list[np.ndarray]:
     ]
 
 
-def context(tokenizer, title: str, text: str, longest: int = MAX_CONTEXT) -> dict:
+def context(tokenizer, title: str, text: str) -> dict:
     """ids, sentence number per token (NO_SENTENCE for the heading path), character offsets, sentence ranges."""
     head = tokenizer.encode(title, add_special_tokens=False).ids[-MAX_TITLE:] if title else []
     head = [*head, tokenizer.token_to_id(":")] if head else []
     enc = tokenizer.encode(text, add_special_tokens=False)
-    keep = longest - len(head)
+    keep = MAX_CONTEXT - len(head)
     spans = sentences(text)
     offsets = np.array(enc.offsets[:keep], np.int32).reshape(-1, 2)
     number = (
@@ -43,9 +43,9 @@ def context(tokenizer, title: str, text: str, longest: int = MAX_CONTEXT) -> dic
     }
 
 
-def _init(path, longest):
-    global TOK, LONGEST
-    TOK, LONGEST = tokenizer(path), longest
+def _init(path):
+    global TOK
+    TOK = tokenizer(path)
 
 
 def tokenizer(path) -> Tokenizer:
@@ -56,12 +56,12 @@ def tokenizer(path) -> Tokenizer:
 
 
 def _contexts(pairs):
-    return [context(TOK, title, text, LONGEST) for title, text in pairs]
+    return [context(TOK, title, text) for title, text in pairs]
 
 
-def contexts_of(pairs, tok_path, workers, longest=MAX_CONTEXT):
+def contexts_of(pairs, tok_path, workers):
     step = 400
-    with mp.get_context("fork").Pool(workers, _init, (str(tok_path), longest)) as pool:
+    with mp.get_context("fork").Pool(workers, _init, (str(tok_path),)) as pool:
         return [
             c
             for part in pool.imap(

@@ -32,7 +32,6 @@ SHARE = {
     "docs_heading": 0.7,
     "docs": 0.8,
     "pos_swap": 0.6,
-    "absent": 0.0,  # the answer is cut off
 }  # of the rows, each epoch
 NO_NEGATIVES = {"qamr", "quac", "doqa", "pos_swap"}  # questions that lean on their passage
 POSITIVE, ADVERSARIAL, NEGATIVE, CLOZE, UNLABELLED = 0, 1, 2, 3, 4
@@ -121,9 +120,8 @@ def prepare(
             questions.append(q)
         return q_index[q]
 
-    # base: (q, c, bits, s, e, weak, source, row, alternative context, answer's characters)
+    # base: (q, c, bits, s, e, weak, source, row, alternative context)
     base, adv, cloze = [], {}, []
-    cuts = []  # of the contexts after `pairs`: (the context it was, the range cut out)
     of_row = {}
     for i, r in enumerate(rows):
         if not keep_row[i]:
@@ -134,7 +132,6 @@ def prepare(
             _, s, e = labels(cut, r["span"], None)
             if s >= 0 and len(cut["ids"]) > 20:
                 contexts.append(cut)
-                cuts.append((c, r["drop"]))
                 cloze.append((ask(r["q"]), len(contexts) - 1, s, e))
         elif r["y"] == 1:
             bits, s, e = labels(contexts[c], r.get("span"), r.get("ev"))
@@ -142,9 +139,7 @@ def prepare(
             if not weak and bits == 0:
                 continue
             of_row[i] = len(base)
-            base.append(
-                (ask(r["q"]), c, bits, s, e, weak, r["src"], i, parent.get(i, -1), r.get("span"))
-            )
+            base.append((ask(r["q"]), c, bits, s, e, weak, r["src"], i, parent.get(i, -1)))
         elif "of" not in r:
             adv.setdefault(("alone", i), []).append((ask(r["q"]), c))
     for i, r in enumerate(rows):
@@ -152,7 +147,6 @@ def prepare(
             c = r["p"]
             if r["src"] == "adv_cut":
                 contexts.append(without(contexts[c], r["drop"]))
-                cuts.append((c, r["drop"]))
                 c = len(contexts) - 1
             adv.setdefault(of_row[r["of"]], []).append((ask(r["q"]), c))
     for j, e in enumerate(edits):
@@ -172,7 +166,7 @@ def prepare(
             if bits:
                 q = ask(e["q"])
                 adv[len(base)] = [(base[b][0], c), (q, base[b][1])]
-                base.append((q, c, bits, s, t, False, "pos_swap", e["of"], -1, span))
+                base.append((q, c, bits, s, t, False, "pos_swap", e["of"], -1))
         else:
             adv.setdefault(b, []).append(
                 (ask(e.get("q", r["q"])), swapped[j][0] if "swap" in e else base[b][1])
@@ -185,8 +179,6 @@ def prepare(
         "passages": passages,
         "rows": rows,
         "contexts": contexts,
-        "pairs": pairs,
-        "cuts": cuts,
         "questions": questions,
         "base": base,
         "adv": adv,
