@@ -56,6 +56,30 @@ def test_a_citation_opens_the_section_it_stands_in(api: httpx.Client) -> None:
     assert first["source_url"].endswith("/launch-files#what-is-a-launch-file")
 
 
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("what is this about?", "Physical AI is software that perceives, decides and acts"),
+        ("Who should read this book?", "You can read simple Python"),
+        ("How is the book organised?", "The book has four modules"),
+        ("What will I learn?", "| 1 | ROS 2 | Connect programs with topics"),
+    ],
+)
+def test_the_introduction_answers_for_the_whole_book(
+    api: httpx.Client, sample_book: Path, question: str, said: str
+) -> None:
+    answer = api.post("/chat", json={"query": question}).raise_for_status().json()
+    assert said in answer["answer"]
+    assert answer["confidence_level"] in ("medium", "high")
+    assert {source["source_file"] for source in answer["sources"]} == {"intro.md"}
+    assert_quotes_are_verbatim(answer, sample_book)
+
+
+def test_who_wrote_a_book_that_does_not_say_is_refused(api: httpx.Client) -> None:
+    answer = api.post("/chat", json={"query": "Who wrote this book?"}).json()
+    assert not answer["should_answer"]
+
+
 def test_off_topic_is_refused_in_code_with_what_the_book_covers(api: httpx.Client) -> None:
     answer = api.post("/chat", json={"query": "Who won the football world cup in 1998?"}).json()
     assert not answer["should_answer"]

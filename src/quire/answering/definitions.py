@@ -29,6 +29,8 @@ _VERB: Final = re.compile(
 _OF_A_KIND: Final = re.compile(
     r"\s*(?:\([^)]{0,200}\)\s*)?\b(?:is|are)\s+(?:an?|the|one of)\s", re.IGNORECASE
 )
+_NO_HEAD: Final = re.compile(r"\W*(?:(?:no|yes|in|on|for|with)\b|.*\bthere\Z)", re.IGNORECASE)
+"""What stands before "is a" where the thing itself isn't said to be one."""
 _TELLS_NO_KIND: Final = re.compile(
     r"(?:different|similar|not|useful|helpful|available|possible|necessary|important|easy|also|only|"
     r"just|already|being|often|usually|always|sometimes|mostly|the same|written|made|built|run|set|"
@@ -137,7 +139,9 @@ def _names_kind(text: str, subject: frozenset[str]) -> bool:
     if verb is None or ANNOUNCES.search(text.replace("’", "'")):
         return False
     head = text[: verb.start()]
-    return len(head.split()) <= _LONGEST_HEAD and lexicon.content_stems(head) == subject
+    if len(head.split()) > _LONGEST_HEAD or _NO_HEAD.match(head):
+        return False
+    return lexicon.content_stems(head) == subject
 
 
 def _is(name: str, subject: frozenset[str]) -> bool:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quire.answering import definitions, lexicon
+from quire.answering import definitions, lexicon, overview
 from quire.answering.draft import Segment
 from quire.answering.intent import Intent, read_intent
 from quire.answering.ports import Excerpt
 from quire.answering.quotable import without_mark
 from quire.answering.ranking import Ranked, Ranker
+from quire.answering.whole import AUTHORED
 from quire.embedding.port import Embedder
 from quire.reading import Reader
 
@@ -95,7 +96,7 @@ class Extractor:
 
     async def extract(self, question: str, excerpts: Sequence[Excerpt]) -> Extract:
         """The answering units in reading order; no segments if nothing fits at all."""
-        intent = read_intent(question)
+        intent = read_intent(question, of_book=not self._terse)
         ranked = await self._ranker.rank(question, intent, excerpts)
         return await asyncio.to_thread(self._chosen, intent, ranked)
 
@@ -103,9 +104,12 @@ class Extractor:
         if not ranked:
             return Extract(segments=())
         best = max(ranked, key=_by_score)
-        if best.similarity < 0.2 and best.coverage < 0.25 and best.answer is None:
+        unlike = best.similarity < 0.2 and best.coverage < 0.25 and best.answer is None
+        if unlike and intent.whole is None:
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         chosen = _Choice(intent, ranked, terse=self._terse).make()
+        if not chosen:
+            return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         if intent.expects == "price" and not any(_PRICED.search(u.unit.plain) for u in chosen):
             return Extract(segments=(), similarity=best.similarity, coverage=best.coverage)
         if intent.subject and not any(intent.subject & unit.stems for unit in chosen):
@@ -166,7 +170,7 @@ class _Choice:
         self._read = self._best.answer is not None
 
     def make(self) -> list[Ranked]:
-        """The chosen units in reading order; never empty."""
+        """The chosen units in reading order; empty only where the book itself is asked for."""
         match self._intent.kind:
             case "comparison":
                 chosen = self._compare()
@@ -176,9 +180,23 @@ class _Choice:
                 chosen = self._code() or self._sentences()
             case "example":
                 chosen = self._example() or self._sentences()
+            case "overview":
+                return self._overview()
+            case "author":
+                return [u for u in self._prose if AUTHORED.search(u.unit.plain)]
             case _:
                 chosen = self._sentences()
         return self._in_order(self._whole_lists(chosen or [self._best]))
+
+    def _overview(self) -> list[Ranked]:
+        """The first sentences that say what the book or its subject is, else the very first."""
+        told = [unit for unit in self._prose if overview.can_be_said(unit.unit)]
+        said = [unit for unit in told if overview.is_introducing(unit.unit)] or told
+        chosen = said[: self._intent.sentences]
+        last = chosen[-1] if chosen else None
+        after = [u for u in told if last and u.excerpt is last.excerpt and u.index > last.index]
+        chosen += after[: self._intent.sentences - len(chosen)]
+        return sorted(chosen, key=lambda u: (u.excerpt.number, u.index))
 
     def _whole_lists(self, chosen: list[Ranked]) -> list[Ranked]:
         """Much of a list becomes all of it; where one thing is asked for, only its best entry."""

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Final
 
 from quire.answering import lexicon, markup
+from quire.answering.whole import names_the_book
 from quire.models import Message
 
 _THING: Final = re.compile(r"\b(?:it|its|itself|this|that)\b|\bone(?=\W*\Z)", re.IGNORECASE)
@@ -38,6 +39,7 @@ _CONJUNCTION: Final = re.compile(
     r"will|would|should|do|does|the|a|an|i|you|we)\b",
     re.IGNORECASE,
 )
+_RUN_TOGETHER: Final = re.compile(r"\A(what|how|where|who|when|why)s(?=\s)", re.IGNORECASE)
 _MORE: Final = re.compile(r"['’\s,]*\w")
 _POINTING: Final = re.compile(r"\b(?:this|that|these|those)\s+(?P<noun>[a-z]+)", re.IGNORECASE)
 _ELLIPSIS: Final = re.compile(
@@ -127,13 +129,13 @@ def standalone_question(question: str, history: Sequence[Message]) -> str:
             asked.append(_resolved(message.content.strip(), asked, answers))
         elif message.role == "assistant":
             answers.append(message.content)
-    return _resolved(question.strip(), asked, answers).meant
+    return _resolved(_RUN_TOGETHER.sub(r"\1's", question.strip()), asked, answers).meant
 
 
 def _resolved(text: str, asked: Sequence[_Asked], answers: Sequence[str]) -> _Asked:
     """A question of a thread, after those before it."""
     asked = asked[-_LOOK_BACK:]
-    if not asked or not text or _CHANGE.search(text):
+    if not asked or not text or _CHANGE.search(text) or names_the_book(text):
         return _Asked(text, text)
     own = _own_words(text)
     topics = _topics(asked, answers[-2:])

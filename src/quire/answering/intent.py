@@ -8,9 +8,21 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from quire.answering import lexicon
+from quire.answering.whole import Whole, WholeKind, whole_book
 
 IntentKind = Literal[
-    "fact", "definition", "number", "howto", "why", "code", "example", "comparison", "list", "yesno"
+    "fact",
+    "definition",
+    "number",
+    "howto",
+    "why",
+    "code",
+    "example",
+    "comparison",
+    "list",
+    "yesno",
+    "overview",
+    "author",
 ]
 
 
@@ -28,15 +40,23 @@ class Intent:
     sides: tuple[frozenset[str], ...] = ()
     """Stems of each thing to be compared."""
     expects: Literal["", "person", "time", "place", "number", "price"] = ""
+    whole: Whole | None = None
+    """What of the whole book is asked for."""
     detailed: bool = False
     """The reader asks for more than a few sentences."""
+
+    @property
+    def of_itself(self) -> bool:
+        """Whether it is answered where the book speaks of itself, and nowhere else."""
+        return self.whole is not None and not self.whole.elsewhere
 
     @property
     def sentences(self) -> int:
         """How many sentences are plenty."""
         if self.detailed:
             return 8
-        return {"definition": 3, "number": 2, "yesno": 3, "fact": 3}.get(self.kind, 4)
+        few = {"definition": 3, "number": 2, "yesno": 3, "fact": 3, "overview": 3}
+        return few.get(self.kind, 4)
 
 
 _DETAIL: Final = re.compile(
@@ -58,7 +78,8 @@ _COMPARISON: Final = (
     ),
 )
 _DEFINITION: Final = re.compile(
-    r"^\W*(?:so\s+|and\s+)?(?:what(?:'s|\s+is|\s+are|\s+was|\s+were)\s+(?:meant by\s+)?|define\s+|"
+    r"^\W*(?:so\s+|and\s+)?(?:what(?:'?s|\s+is|\s+are|\s+was|\s+were)\s+(?:meant by\s+)?|define\s+|"
+    r"(?:explain|describe|tell me about)\s+(?:to me\s+)?(?!(?:how|why|what|when|where|which)\b)|"
     r"(?:the )?(?:definition|meaning) of\s+|what does\s+)(?:an?\s+|the\s+)?"
     r"(?P<x>[^?.!,]+?)(?:\s+(?:mean|stand for|refer to))?\s*[?.!]*$",
     re.IGNORECASE,
@@ -128,15 +149,32 @@ _INSIDE: Final = re.compile(r"(?<=[^\s.?!:] )[\"'(`“‘]?\w*[A-Z]\w*")
 _ARTICLES: Final = re.compile(r"^(?:an?|the|using|between)\s+", re.IGNORECASE)
 
 
+_OF_WHOLE: Final[dict[WholeKind, IntentKind]] = {
+    "about": "overview",
+    "audience": "fact",
+    "contents": "list",
+    "structure": "list",
+    "needs": "fact",
+    "start": "howto",
+    "author": "author",
+}
+
+
 @lru_cache(maxsize=1024)
-def read_intent(question: str) -> Intent:
-    """The intent behind a question; `fact` when its wording says nothing special."""
+def read_intent(question: str, *, of_book: bool = True) -> Intent:
+    """The intent behind a question; `fact` when its wording says nothing special.
+
+    Put to a text that isn't `of_book`, no question asks for the book as a whole.
+    """
     question = " ".join(question.split())
-    return replace(_read(question), names=_names(question))
+    return replace(_read(question, of_book=of_book), names=_names(question))
 
 
-def _read(question: str) -> Intent:
+def _read(question: str, *, of_book: bool) -> Intent:
     terms = _terms(question)
+    whole = whole_book(question) if of_book else None
+    if whole:
+        return Intent(kind=_OF_WHOLE[whole.kind], terms=terms, whole=whole)
     detailed = bool(_DETAIL.search(question))
     sides = _sides(question)
     if sides:

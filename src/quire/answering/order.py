@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from quire.answering import changes, definitions
 from quire.answering.intent import read_intent
+from quire.answering.whole import whole_book
 from quire.models import Chunk
 
 
@@ -26,6 +27,9 @@ def reading_order(question: str, chunk: Chunk) -> int:
     What something is may be said on a page about something else, behind all those that speak of
     it; and a list of changes answers only questions about changes.
     """
+    whole = whole_book(question)
+    if whole:
+        return whole.place(chunk)
     if not changes.asks_for_changes(question) and changes.lists_changes(chunk):
         return 2
     subject = read_intent(question).subject

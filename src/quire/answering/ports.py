@@ -21,8 +21,12 @@ class Retriever(Protocol):
         top_k: int = 5,
         score_threshold: float = 0.0,
         filters: Filters = Filters(),
+        literal: bool = False,
     ) -> Retrieval:
-        """Passages in rank order with the confidence over them; raises `DependencyError`s."""
+        """Passages in rank order with the confidence over them; raises `DependencyError`s.
+
+        A `literal` query is known to be spelt as it is meant.
+        """
         ...
 
 

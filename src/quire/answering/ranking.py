@@ -300,6 +300,18 @@ def _weights(intent: Intent, units: Sequence[Unit]) -> dict[str, float]:
     return {term: math.log(1.0 + (len(units) + 1.0) / (seen[term] + 1.0)) for term in intent.terms}
 
 
+def _outlining(excerpt: Excerpt, unit: Unit, text: str) -> float:
+    """What speaks against a unit that says what the book does, instead of its subject."""
+    malus = 0.0
+    if definitions.ANNOUNCES.search(text):
+        malus += 0.15
+    if unit.kind != "sentence" and _OBJECTIVE.match(text):
+        malus += 0.15
+    if _OUTLINE.search((unit.heading or excerpt.heading).replace("’", "'")):
+        malus += 0.2
+    return malus
+
+
 def _cues(excerpt: Excerpt, unit: Unit, intent: Intent) -> float:
     """What the wording says for or against a unit as this kind of answer."""
     text, bonus = unit.plain.replace("’", "'"), 0.0
@@ -310,12 +322,8 @@ def _cues(excerpt: Excerpt, unit: Unit, intent: Intent) -> float:
         bonus -= 0.10 if text.endswith("?") else 0.0
     if unit.kind == "lead":
         bonus -= 0.15
-    if definitions.ANNOUNCES.search(text):
-        bonus -= 0.15
-    if unit.kind != "sentence" and _OBJECTIVE.match(text):
-        bonus -= 0.15
-    if _OUTLINE.search((unit.heading or excerpt.heading).replace("’", "'")):
-        bonus -= 0.2
+    if not intent.of_itself:
+        bonus -= _outlining(excerpt, unit, text)
     match intent.kind:
         case "definition" if definitions.defines(excerpt.text, unit, intent.subject):
             bonus += 0.18

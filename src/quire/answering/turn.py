@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field, replace
 
 from quire.answering import lexicon
+from quire.answering.certainty import at_most_low
 from quire.answering.intent import read_intent
 from quire.answering.parts import two_parts
 from quire.answering.ports import Retriever
@@ -17,8 +18,6 @@ from quire.answering.question import Question
 from quire.errors import QuireError
 from quire.models import Confidence, Passage, Retrieval
 
-_LOW = 0.5
-"""The probability that is left where the passages don't have a name of the question."""
 NO_CONFIDENCE = Confidence(
     average_similarity=0.0,
     min_similarity=0.0,
@@ -75,7 +74,7 @@ class Turn:
             if self.must_stop:
                 self.primary = await self._part() or self.primary
             if not self._names_known():
-                self.primary = replace(self.primary, confidence=_at_most_low(self.confidence))
+                self.primary = replace(self.primary, confidence=at_most_low(self.confidence))
             self._number(self.primary)
         return self.primary
 
@@ -142,13 +141,6 @@ class Turn:
     def _numbered(self, *retrievals: Retrieval) -> list[Passage]:
         wanted = {passage.chunk.id for found in retrievals for passage in found.passages}
         return [passage for passage in self.passages if passage.chunk.id in wanted]
-
-
-def _at_most_low(confidence: Confidence) -> Confidence:
-    """What is found may be of use, but not for the thing that was named."""
-    if confidence.level not in ("medium", "high"):
-        return confidence
-    return replace(confidence, level="low", probability=min(confidence.probability, _LOW))
 
 
 def result_json(passages: list[Passage], query: str) -> str:

@@ -121,6 +121,16 @@ class IngestionState:
             records=records,
         )
 
+    async def source_files(self, book_id: str) -> list[str]:
+        """The files of the book's pages, in order; drafts and empty files are none."""
+        query = (
+            select(PageRow.source_file)
+            .where(PageRow.book_id == book_id, PageRow.chunk_count > 0)
+            .order_by(PageRow.source_file)
+        )
+        async with self._database.transaction(read_only=True) as session:
+            return list(await session.scalars(query))
+
     async def begin(
         self,
         book_id: str,

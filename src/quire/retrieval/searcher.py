@@ -112,14 +112,18 @@ class Searcher:
         top_k: int = 5,
         score_threshold: float = 0.0,
         filters: Filters = Filters(),
+        literal: bool = False,
         read: bool = False,
     ) -> Retrieval:
         """Passages in rank order, with the confidence over them.
 
-        Chunks with equal text count once. `score_threshold` cuts on the calibrated score. With
-        `read` the reader, if there is one, has its say in the confidence.
+        Chunks with equal text count once. `score_threshold` cuts on the calibrated score. A
+        `literal` query isn't looked through for misspelt words. With `read` the reader, if there
+        is one, has its say in the confidence.
         """
-        meant, ranked = await self._search(book_id, query, filters, top_k, read=read)
+        meant, ranked = await self._search(
+            book_id, query, filters, top_k, literal=literal, read=read
+        )
         above = [c for c in ranked if self._score(c) >= score_threshold]
         kept = diversify(above, limit=top_k, relevance=self._tuning.relevance)
         passages = tuple(
@@ -155,7 +159,14 @@ class Searcher:
         return ranked
 
     async def _search(
-        self, book_id: str, query: str, filters: Filters, depth: int, *, read: bool
+        self,
+        book_id: str,
+        query: str,
+        filters: Filters,
+        depth: int,
+        *,
+        literal: bool = False,
+        read: bool,
     ) -> tuple[str | None, list[Candidate]]:
         """The candidates, and the query as it was meant if it was misspelt."""
         stored = await self._index.embedder()
@@ -172,7 +183,7 @@ class Searcher:
         ranked = partial(rank, weights=weights, limit=limit)
         choice, hits = await self._find(book_id, query, filters, breadth, ranked)
         meant = None
-        if choice.strange:
+        if choice.strange and not literal:
             meant = respell(query, choice.strange, [hit.chunk.text for hit in choice.near(hits)])
         if meant:
             choice, hits = await self._find(book_id, meant, filters, breadth, ranked)

@@ -107,6 +107,7 @@ class FakeRetriever:
         top_k: int = 5,
         score_threshold: float = 0.0,
         filters: Filters = Filters(),
+        literal: bool = False,
     ) -> Retrieval:
         """The chunks of the book that share most words with the query."""
         self.calls.append(
@@ -116,6 +117,7 @@ class FakeRetriever:
                 "top_k": top_k,
                 "score_threshold": score_threshold,
                 "filters": filters,
+                "literal": literal,
             }
         )
         if self.failure is not None:
@@ -126,6 +128,7 @@ class FakeRetriever:
                 (lexicon.coverage(wanted, _stems(chunk), frozenset()), -i, chunk)
                 for i, chunk in enumerate(self.chunks)
                 if chunk.book_id == book_id
+                and (not filters.source_file or chunk.source_file in filters.source_file)
             ),
             key=lambda entry: entry[:2],
             reverse=True,
@@ -143,7 +146,7 @@ class FakeRetriever:
             passages=passages,
             confidence=confidence,
             filters=filters,
-            meant=self.meant.get(query),
+            meant=None if literal else self.meant.get(query),
         )
 
 

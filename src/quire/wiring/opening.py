@@ -12,6 +12,7 @@ from quire.access.pepper import given_pepper, pepper_file
 from quire.answering import Answerer
 from quire.answering import Limits as TurnLimits
 from quire.answering.dialogue import Dialogue
+from quire.answering.introduction import IntroducedRetriever
 from quire.answering.order import far_definition, reading_order
 from quire.answering.support import ReaderSupport
 from quire.conversations.review import Review
@@ -64,8 +65,9 @@ async def open_library(
     shelf = Shelf(state, index)
     model = open_model(settings, embedder, reader)
     resources.push_async_callback(model.close)
+    observed = ObservedRetriever(searcher, telemetry, source=settings.qdrant_collection_name)
     answerer = Answerer(
-        retriever=ObservedRetriever(searcher, telemetry, source=settings.qdrant_collection_name),
+        retriever=IntroducedRetriever(observed, shelf.front),
         model=model,
         model_name=model.name,
         embedder=embedder,

@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 
+from quire.answering.introduction import Front
+from quire.books.front import front_pages
 from quire.errors import InvalidRequest, NotFound
 from quire.index.port import Index
 from quire.ingestion.state import IngestionState
@@ -24,6 +26,7 @@ class Shelf:
         self._books: dict[str, BookSummary] = {}
         self._expires = 0.0
         self._looking = asyncio.Lock()
+        self._fronts: dict[str, tuple[object, Front]] = {}
         self._pages: dict[str, tuple[object, list[PageSummary]]] = {}
 
     async def books(self) -> list[BookSummary]:
@@ -75,6 +78,16 @@ class Shelf:
         ]
         self._pages[book.id] = (book.last_ingested_at, pages)
         return pages
+
+    async def front(self, book_id: str) -> Front:
+        """What a book is called, and the pages that introduce it."""
+        book = await self.book(book_id)
+        known = self._fronts.get(book.id)
+        if known is None or known[0] != book.last_ingested_at:
+            pages = front_pages(await self._state.source_files(book.id))
+            known = (book.last_ingested_at, Front(f"{book.title} {book.id}", pages))
+            self._fronts[book.id] = known
+        return known[1]
 
     async def chunks(self, book_id: str) -> AsyncGenerator[Chunk]:
         """Every chunk the index holds of a book."""

@@ -109,6 +109,7 @@ class ObservedRetriever:
         top_k: int = 5,
         score_threshold: float = 0.0,
         filters: Filters = Filters(),
+        literal: bool = False,
     ) -> Retrieval:
         """See `Searcher.retrieve`; passages that are to be answered from are also read."""
         started = time.perf_counter()
@@ -119,6 +120,7 @@ class ObservedRetriever:
                 top_k=top_k,
                 score_threshold=score_threshold,
                 filters=filters,
+                literal=literal,
                 read=True,
             )
         if self._telemetry.metrics:

@@ -38,10 +38,16 @@ def test_what_leans_on_the_thread_is_completed(question: str, expected: str) -> 
         "By the way, how are cyclones formed?",
         "What is Nav2 and how does it plan?",
         "Which command shows that a topic is published?",
+        "Who is this book for?",
     ],
 )
 def test_a_question_of_its_own_carries_nothing_over(question: str) -> None:
     assert standalone_question(question, URDF) == question
+
+
+def test_a_missing_apostrophe_is_put_back() -> None:
+    assert standalone_question("whats a node", []) == "what's a node"
+    assert standalone_question("How is whats sent?", []) == "How is whats sent?"
 
 
 def test_plural_pronouns_take_the_plural_topic_and_chains_keep_theirs() -> None:

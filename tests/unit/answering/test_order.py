@@ -14,6 +14,7 @@ NOTES = "* Add a cron job. PR #97 by @ada.\n* Move the cron job. PR #98 by @bob.
         ("How do I start a cron job?", "A cron job is work that a clock starts.", 1),
         ("How do I start a cron job?", NOTES, 2),
         ("Who added the cron job?", NOTES, 1),
+        ("What is this book about?", "It is about cron jobs.", 1),
     ],
 )
 def test_definitions_are_read_first_and_lists_of_changes_last(
@@ -31,6 +32,8 @@ def test_definitions_are_read_first_and_lists_of_changes_last(
         ("Cron job: events of the clock.", False),
         ("Threads and cron jobs are the building blocks of work.", False),
         ("A cron job of Ada's is a mess.", False),
+        ("No, a cron job is a waste of time.", False),
+        ("For a cron job, there is a clock.", False),
     ],
 )
 def test_only_what_is_said_outright_is_worth_having_from_afar(text: str, wanted: bool) -> None:

@@ -100,6 +100,7 @@ async def test_a_misspelt_question_is_read_as_the_chunks_near_it_say() -> None:
     index.searches = 0
     assert (await searcher.retrieve("book", "How do nodes exchange gadgets?")).meant is None
     assert index.searches == 1
+    assert (await searcher.retrieve("book", found.query, literal=True)).meant is None
 
 
 async def test_an_empty_index_answers_with_nothing() -> None:
