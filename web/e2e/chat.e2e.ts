@@ -45,6 +45,14 @@ browserTests("the chat page", () => {
     expect(await turn.locator(".cite").count()).toBe(0);
   });
 
+  test("a greeting gets a line of its own, without a refusal or a card", async () => {
+    const page = await visit(url);
+    await askAndWait(page, "Hello!");
+    const turn = lastTurn(page);
+    expect(await textOf(turn)).toContain("Hello. What would you like to know about Physical AI: from ROS 2 to VLA?");
+    expect(await turn.locator(".calm, .cite, summary").count()).toBe(0);
+  });
+
   test("a follow-up belongs to the same session", async () => {
     const page = await visit(url);
     const sessions: string[] = [];

@@ -191,6 +191,11 @@ function answerTo(chunks, body) {
       should_answer: n % 5 !== 0, refusal_reason: n % 5 ? null : text,
     });
   }
+  if (body.query === "Hello!") {
+    return respond(body, [{ text: `Hello. What would you like to know about ${bookOf(chunks).title}?`, citations: [] }], [], {
+      should_answer: false, clarification: true, confidence: 0, confidence_level: "insufficient",
+    });
+  }
   if (body.mode === "selected_text") return answerFromSelection(body);
   if (/urdu|اردو|[ٹڈڑں]/.test(body.query)) {
     const [found] = findSentences(chunks, "quality of service reliability", 1);

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from quire.answering import clarification, guard, refusal
+from quire.answering import courtesy as courtesies
 from quire.answering.draft import DraftStream, Segment
 from quire.answering.events import AnswerDone, AnswerEvent
 from quire.answering.followups import standalone_question
@@ -107,8 +108,12 @@ class Answerer:
     ) -> None:
         reply = Reply(question, self._model_name, emit)
         guard.check(question, self._limits)
+        courtesy = courtesies.reply_to(question.text, question.book_title)
         if guard.is_unsafe(question.text):
             reply.refuse("unsafe_request")
+        elif courtesy:
+            reply.ask_back(courtesy, ())
+            reply.end()
         elif question.mode == "selected_text":
             await self._answer_from_selection(question, reply)
         else:

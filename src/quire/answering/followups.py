@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from quire.answering import lexicon, markup
-from quire.answering.whole import names_the_book
+from quire.answering import courtesy, lexicon, markup
+from quire.answering.whole import names_the_book, whole_book
 from quire.models import Message
 
 _THING: Final = re.compile(r"\b(?:it|its|itself|this|that)\b|\bone(?=\W*\Z)", re.IGNORECASE)
@@ -125,11 +125,16 @@ def standalone_question(question: str, history: Sequence[Message]) -> str:
     asked: list[_Asked] = []
     answers: list[str] = []
     for message in history:
-        if message.role == "user":
+        if message.role == "user" and _has_topic(message.content):
             asked.append(_resolved(message.content.strip(), asked, answers))
         elif message.role == "assistant":
             answers.append(message.content)
     return _resolved(_RUN_TOGETHER.sub(r"\1's", question.strip()), asked, answers).meant
+
+
+def _has_topic(question: str) -> bool:
+    """Whether a question is about something in the book, and not about the book or nothing."""
+    return whole_book(question) is None and courtesy.reply_to(question, "") is None
 
 
 def _resolved(text: str, asked: Sequence[_Asked], answers: Sequence[str]) -> _Asked:

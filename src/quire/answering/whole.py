@@ -90,8 +90,9 @@ AUTHORED: Final = re.compile(
 def _forms(*forms: str) -> re.Pattern[str]:
     """The forms as whole questions, with what politeness puts around them."""
     return re.compile(
-        r"(?:so|and|ok|okay|hi|hello|hey|please)?[\s,!]*(?:can you |could you |please )*"
-        rf"(?:{'|'.join(forms)})(?:\s+please)?\s*[?.!]*",
+        r"(?:(?:so|and|ok|okay|hi|hello|hey|please|i(?:'?m| am) new(?: here| to this)?)[\s,.!]+)*"
+        r"(?:can you |could you |please )*"
+        rf"(?:{'|'.join(forms)})(?:\s+(?:please|exactly|actually|really|then))?\s*[?.!]*",
         re.IGNORECASE,
     )
 
@@ -105,6 +106,7 @@ ABOUT: Final = Whole(
     asked="What is this book about?",
     forms=_forms(
         rf"what(?:'?s|\s+is|\s+are)\s+{_IT}(?:\s+all)?\s+about",
+        rf"tell me what\s+{_IT}\s+(?:is|are)(?:\s+all)?\s+about",
         rf"what(?:'?s|\s+is|\s+are)\s+(?:this|these)(?:\s+{_KINDS_OF_BOOK})?",
         rf"what(?:'?s|\s+is)\s+the\s+(?:topic|subject|point|purpose|goal|aim)\s+of\s+{_IT}",
         rf"what\s+(?:do|does)\s+{_IT}\s+(?:explain|describe|talk about|deal with)",
@@ -255,6 +257,7 @@ _WHAT_IT_IS: Final = _forms(
     r"what\s+(?:can|does|do)\s+(?P<b>.+?)\s+do",
     r"(?:explain|describe|tell me about|introduce|define)\s+(?P<c>.+?)",
     r"(?:an?\s+)?(?:introduction\s+to|overview\s+of)\s+(?P<d>.+?)",
+    r"(?P<e>[\w.+#-]+(?:\s[\w.+#-]+)?)",
 )
 _WHAT_SPEAKS_FOR_IT: Final = _forms(
     r"why\s+(?:should|would|do|does)\s+(?:i|we|you|one|people|anyone)\s+"

@@ -60,7 +60,11 @@ class Review:
 
     async def weak(self, book_id: str, *, below: float, limit: int) -> list[Asked]:
         """The last answers readers disliked or we had little confidence in, newest first."""
-        doubtful = ExchangeRow.refusal_reason.is_(None) & (ExchangeRow.confidence < below)
+        doubtful = (
+            ExchangeRow.refusal_reason.is_(None)
+            & (ExchangeRow.confidence < below)
+            & (ExchangeRow.chunks_retrieved > 0)  # a greeting is no answer
+        )
         query = (
             select(ExchangeRow, FeedbackRow.rating, FeedbackRow.comment)
             .join(ThreadRow, ThreadRow.thread_id == ExchangeRow.session_id)

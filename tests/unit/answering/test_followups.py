@@ -128,3 +128,11 @@ def test_a_summary_names_the_topics_and_stays_short() -> None:
     assert topic_summary(URDF) == "Discussion about URDF"
     assert topic_summary([]) == ""
     assert topic_summary([Message(role="user", content="Why?")]) == "Why?"
+
+
+def test_greetings_and_the_book_itself_are_no_topic() -> None:
+    said = ("Hello!", "What is this book about?", "thanks")
+    history = [Message(role="user", content=text) for text in said]
+    assert standalone_question("Who should read this?", history) == "Who should read this?"
+    after = [Message(role="user", content="What is URDF?"), *history]
+    assert standalone_question("Who made it?", after) == "Who made URDF?"

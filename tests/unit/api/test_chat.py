@@ -223,6 +223,14 @@ async def test_the_authors_questions_come_with_the_book(
     assert book["examples"] == ["How many volts?", "How long?"]
 
 
+async def test_a_greeting_is_neither_unanswered_nor_a_weak_answer(service: Service) -> None:
+    answer = (await service.client.post("/chat", json={"query": "Hi there!"})).json()
+    assert answer["clarification"]
+    assert answer["refusal_reason"] is None
+    assert (await service.client.get("/admin/low-confidence")).json()["questions"] == []
+    assert (await service.client.get("/admin/unanswered")).json()["groups"] == []
+
+
 async def test_feedback_and_erasure(service: Service) -> None:
     answer = (await service.client.post("/chat", json={"query": QUESTION})).json()
     session, trace = answer["session_id"], answer["metadata"]["trace_id"]

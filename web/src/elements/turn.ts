@@ -185,6 +185,7 @@ export class QuireTurn extends LitElement {
   #refusal(response: ChatResponse): TemplateResult {
     // The server's own words name the nearest sections too; the list below says it better.
     const own = response.suggestions?.length && !response.clarification ? "" : cleanLine(plainText(response.answer));
+    if (response.clarification && !response.suggestions?.length) return html`<p dir="auto">${own}</p>`;
     const selected = response.mode === "selected_text";
     const filtered = Object.keys(response.applied_filters ?? {}).length > 0 && !selected;
     return html`
