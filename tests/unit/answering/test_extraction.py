@@ -1,6 +1,6 @@
 import pytest
 
-from quire.answering import extraction
+from quire.answering import choice
 from quire.answering.extraction import Extractor
 from quire.answering.intent import read_intent
 from quire.answering.ports import Excerpt
@@ -144,7 +144,7 @@ async def test_what_introduces_a_block_may_say_the_answer_first() -> None:
 
 
 async def test_a_definition_goes_on_with_what_leans_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "_DEFINED_FURTHER", 0.0)
+    monkeypatch.setattr(choice, "_DEFINED_FURTHER", 0.0)
     text = "PPO is an algorithm that learns a policy. It collects experience first. Birds sing."
     more = "It collects experience first."
     assert more in await read("What is PPO?", text, "learns a policy")
@@ -192,7 +192,7 @@ async def test_a_definition_speaks_of_what_is_to_be_defined() -> None:
 async def test_an_example_is_shown_as_code_with_what_is_said_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(extraction, "_EXAMPLE_SHOWN", 0.0)
+    monkeypatch.setattr(choice, "_EXAMPLE_SHOWN", 0.0)
     code = "```rust\ntrait Fly {\n    fn up(&self);\n}\n```"
     said = "A trait is shared behaviour."
     text = f"{said}\n\nBirds sing at dawn.\n\n{code}"
