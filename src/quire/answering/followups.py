@@ -40,6 +40,13 @@ _CONJUNCTION: Final = re.compile(
     re.IGNORECASE,
 )
 _RUN_TOGETHER: Final = re.compile(r"\A(what|how|where|who|when|why)s(?=\s)", re.IGNORECASE)
+_UNMARKED: Final = re.compile(
+    r"(?:so |and |but |ok |okay )*"
+    r"(?:what|how|why|when|where|which|who|whom|whose|is|are|was|were|do|does|"
+    r"did|can|could|should|would|will|has|have|had|may|must)(?:'s)? [^?!\n]{0,198}[\w)\"'`\]]",
+    re.IGNORECASE,
+)
+"""A question that ends without its mark."""
 _MORE: Final = re.compile(r"['’\s,]*\w")
 _POINTING: Final = re.compile(r"\b(?:this|that|these|those)\s+(?P<noun>[a-z]+)", re.IGNORECASE)
 _ELLIPSIS: Final = re.compile(
@@ -129,7 +136,16 @@ def standalone_question(question: str, history: Sequence[Message]) -> str:
             asked.append(_resolved(message.content.strip(), asked, answers))
         elif message.role == "assistant":
             answers.append(message.content)
-    return _resolved(_RUN_TOGETHER.sub(r"\1's", question.strip()), asked, answers).meant
+    return _resolved(_well_put(question.strip()), asked, answers).meant
+
+
+def _well_put(question: str) -> str:
+    """With the apostrophe and the question mark that a hurried reader leaves out.
+
+    The reader model learned from questions that have one, and refuses less without.
+    """
+    question = _RUN_TOGETHER.sub(r"\1's", question)
+    return f"{question}?" if _UNMARKED.fullmatch(question) else question
 
 
 def _has_topic(question: str) -> bool:

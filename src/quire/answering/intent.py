@@ -79,7 +79,8 @@ _COMPARISON: Final = (
 )
 _DEFINITION: Final = re.compile(
     r"^\W*(?:so\s+|and\s+)?(?:what(?:'?s|\s+is|\s+are|\s+was|\s+were)\s+(?:meant by\s+)?|define\s+|"
-    r"(?:explain|describe|tell me about)\s+(?:to me\s+)?(?!(?:how|why|what|when|where|which)\b)|"
+    r"(?:explain|describe|tell me about)\s+(?:to me\s+)?(?!(?:how|why|what|when|where|which)\b)"
+    r"(?=(?:an?\s+|the\s+)?[\w-]+(?:\s[\w-]+)?\s*[?.!]*$)|"
     r"(?:the )?(?:definition|meaning) of\s+|what does\s+)(?:an?\s+|the\s+)?"
     r"(?P<x>[^?.!,]+?)(?:\s+(?:mean|stand for|refer to))?"
     r"(?:\s+(?:exactly|actually|really))?\s*[?.!]*$",

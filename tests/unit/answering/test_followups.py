@@ -45,9 +45,22 @@ def test_a_question_of_its_own_carries_nothing_over(question: str) -> None:
     assert standalone_question(question, URDF) == question
 
 
-def test_a_missing_apostrophe_is_put_back() -> None:
-    assert standalone_question("whats a node", []) == "what's a node"
-    assert standalone_question("How is whats sent?", []) == "How is whats sent?"
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("whats a node", "what's a node?"),
+        ("how do I call `spin()`", "how do I call `spin()`?"),
+        ("so is ROS 2 free", "so is ROS 2 free?"),
+        ("How is whats sent?", "How is whats sent?"),
+        ("What is a node? Be brief", "What is a node? Be brief"),
+        ("node composition", "node composition"),
+        ("List the nodes", "List the nodes"),
+        ("is", "is"),
+        ("what is this:", "what is this:"),
+    ],
+)
+def test_what_a_hurried_reader_leaves_out_is_put_back(typed: str, meant: str) -> None:
+    assert standalone_question(typed, []) == meant
 
 
 def test_plural_pronouns_take_the_plural_topic_and_chains_keep_theirs() -> None:
