@@ -85,7 +85,9 @@ class _Book:
         found = await self._of(pages, whole.asked)
         if not found.passages:
             return None
-        said = whole.said(found.passages)
+        told = tuple(passage for passage in found.passages if is_quotable(passage.chunk))
+        found = replace(found, passages=told)
+        said = whole.said(told)
         if said:
             return replace(found, passages=said, confidence=at_least_medium(found.confidence))
         if whole.elsewhere:
@@ -112,8 +114,11 @@ class _Book:
         else:
             sure = found.confidence.level == "high"
         about = None if sure else await self.introduced(ABOUT)
-        told = [passage.chunk for passage in about.passages] if about else []
-        return about if about and any(introduces(subject.stems, c) for c in told) else found
+        if about is None or not about.confidence.should_answer:
+            return found
+        told = [passage.chunk for passage in about.passages]
+        named = subject.is_book or any(introduces(subject.stems, chunk) for chunk in told)
+        return about if named else found
 
     def _behind(self, front: Retrieval, found: Retrieval) -> Retrieval:
         """Both, the front's best first."""

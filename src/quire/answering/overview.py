@@ -13,7 +13,7 @@ _OF_THE_BOOK: Final = re.compile(
     r"\b(?:this|these|the|our) (?:[\w-]+ ){0,3}"
     r"(?:book|textbook|documentation|docs|course|guide|manual|handbook|site|website|tutorial|"
     r"project)s? (?:\w+ )?"
-    r"(?:is|are|teach\w*|introduc\w+|cover\w*|explain\w*|show\w*|help\w*|contain\w*|bridge\w*|"
+    r"(?:is|are|has|consists|teach\w*|introduc\w+|cover\w*|explain\w*|show\w*|help\w*|contain\w*|bridge\w*|"
     r"describe\w*|provide\w*|take\w*|walk\w*|will|aims?|gives?)\b|"
     r"\bwelcome to\b(?=(?:\W+\w+){4})|\bin this (?:book|textbook|course|guide)\b|"
     r"\byou(?:'ll| will) (?:learn|build|be able)\b",
@@ -70,6 +70,5 @@ def introduces(subject: frozenset[str], chunk: Chunk) -> bool:
 
 
 def is_quotable(chunk: Chunk) -> bool:
-    """Whether a chunk says anything in words."""
-    found = units(chunk.text, chunk.opening)
-    return any(unit.kind in ("item", "step") or can_be_said(unit) for unit in found)
+    """Whether a chunk has anything but code to quote."""
+    return any(unit.kind != "code" for unit in units(chunk.text, chunk.opening))

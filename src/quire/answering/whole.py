@@ -280,6 +280,8 @@ class Subject:
     stems: frozenset[str]
     what: bool
     """Asked is what it is or does; else what speaks for it."""
+    is_book: bool
+    """It is all that the book is called."""
 
 
 @lru_cache(maxsize=1024)
@@ -294,5 +296,6 @@ def subject_asked(question: str, book: str) -> Subject | None:
             continue
         joined = "".join(lexicon.words(subject))
         if stems <= lexicon.content_stems(book) or joined in lexicon.words(book):
-            return Subject(stems, what=forms is _WHAT_IT_IS)
+            name = lexicon.content_stems(book) - _NO_NAME
+            return Subject(stems, what=forms is _WHAT_IT_IS, is_book=stems == name)
     return None

@@ -103,9 +103,10 @@ async def test_where_nothing_lists_the_contents_the_nearest_is_said_with_a_warni
     assert "Stirrup is a library for riding." in answer.text
 
 
-async def test_a_front_page_without_sentences_answers_nothing() -> None:
+async def test_a_front_page_without_sentences_answers_nothing_and_suggests_nothing() -> None:
     answer = await ask("What is this book about?", (replace(OPENING, text="![](logo.png)"), TALE))
-    assert not answer.should_answer
+    assert answer.text == "The book doesn't answer that."
+    assert answer.suggestions == ()
 
 
 async def test_without_a_front_page_all_pages_are_searched() -> None:
@@ -134,7 +135,14 @@ async def test_other_things_are_not_looked_up_in_the_introduction() -> None:
     another = await ask("What is Stirrup?", name="Horses", probability=0.1)
     assert not another.should_answer
     nameless = replace(OPENING, text="Riding is a sport for horses and people.")
-    assert not (await ask("What is Stirrup?", (nameless, FOAL), probability=0.1)).should_answer
+    part = {"name": "Stirrup and Spur", "probability": 0.1}
+    assert not (await ask("What is Stirrup?", (nameless, FOAL), **part)).should_answer  # type: ignore[arg-type]
+
+
+async def test_the_books_own_name_is_introduced_by_whatever_its_introduction_says() -> None:
+    nameless = replace(OPENING, text="Riding is a sport for horses and people.")
+    answer = await ask("What is Stirrup?", (nameless, FOAL), name="Stirrup docs", probability=0.1)
+    assert answer.text.startswith("Riding is a sport")
 
 
 async def test_a_sentence_that_defines_the_subject_needs_no_introduction() -> None:
