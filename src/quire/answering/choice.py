@@ -43,6 +43,8 @@ _EXAMPLE_SHOWN: Final = 0.40
 _DEFINING: Final = 0.50
 """Least score of a sentence that says what something is, to be said before better ones."""
 _DEFINED_FURTHER: Final = 0.30
+_EXPLAINED: Final = 3
+"""Sentences that follow a definition, where it is to be explained."""
 _CONTINUED: Final = 0.40
 """Least score, against the best sentence's, of the one after it."""
 _SENTENCE_BESIDE: Final = 0.80
@@ -218,6 +220,8 @@ class Choice:
 
     def _completing(self, chosen: Sequence[Ranked], home: Ranked) -> list[Ranked]:
         """The sentence that continues a lone short one, or says more of what was defined."""
+        if self._intent.kind == "definition" and self._intent.detailed and not self._terse:
+            return self._going_on(chosen, home)
         after = self._at.get((home.excerpt.number, home.index + 1))
         if self._terse or after is None or after.unit.kind != "sentence" or after in chosen:
             return []
@@ -228,6 +232,20 @@ class Choice:
         if len(chosen) > 1 or len(home.unit.plain) > 240 or self._intent.kind == "number":
             return []
         return [after] if after.score >= _CONTINUED * home.score else []
+
+    def _going_on(self, chosen: Sequence[Ranked], home: Ranked) -> list[Ranked]:
+        """The rest of the paragraph that defines what is to be explained."""
+        rest: list[Ranked] = []
+        while len(rest) < _EXPLAINED:
+            after = self._at.get((home.excerpt.number, home.index + 1 + len(rest)))
+            if (
+                after is None
+                or after.unit.kind != "sentence"
+                or after.unit.block != home.unit.block
+            ):
+                break
+            rest.append(after)
+        return [unit for unit in rest if unit not in chosen]
 
     def _with_predecessors(self, unit: Ranked) -> list[Ranked]:
         """The unit after the sentences it can't be understood without; empty if one is missing."""

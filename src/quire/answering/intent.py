@@ -64,6 +64,7 @@ _DETAIL: Final = re.compile(
     r"step[- ]by[- ]step|steps?|summari[sz]e|everything|thorough(?:ly)?|tell me (?:more|all))\b",
     re.IGNORECASE,
 )
+_TOLD_ABOUT: Final = re.compile(r"\W*tell me about\b", re.IGNORECASE)
 _COMPARISON: Final = (
     re.compile(
         r"\b(?:differences?|distinguish|distinction|compare|comparison|trade-?offs?|choose|choosing|"
@@ -196,6 +197,7 @@ def _read(question: str, *, of_book: bool) -> Intent:
     defined = None if _THE_SEVERAL.match(question) else _DEFINITION.match(question)
     if defined and len(defined["x"].split()) <= 5 and not _OF_SOMETHING.search(defined["x"]):
         subject = lexicon.content_stems(defined["x"])
+        detailed = detailed or bool(_TOLD_ABOUT.match(question))
         return Intent(kind="definition", terms=terms, subject=subject, detailed=detailed)
     if _LIST.search(question):
         return Intent(kind="list", terms=terms, detailed=detailed)

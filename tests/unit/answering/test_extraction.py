@@ -153,6 +153,20 @@ async def test_a_definition_goes_on_with_what_leans_on_it(monkeypatch: pytest.Mo
     assert len(await read("What is PPO?", other, "learns a policy")) == 1
 
 
+async def test_what_is_to_be_explained_goes_on_to_the_end_of_its_paragraph() -> None:
+    text = (
+        "PPO is an algorithm that learns. Anna uses it. Bob likes it. Carl fears it. Dora left.\n\n"
+        "Birds sing."
+    )
+    for request in ("Explain PPO", "Describe PPO", "Tell me about PPO"):
+        found = await read(request, text, "algorithm that learns")
+        assert [said.split()[0] for said in found] == ["PPO", "Anna", "Bob", "Carl"]
+    assert len(await read("What is PPO?", text, "algorithm that learns")) == 1
+    short = "PPO is an algorithm that learns.\n\nBirds sing."
+    assert len(await read("Explain PPO", short, "algorithm that learns")) == 1
+    assert len(await read("Explain PPO", text, "algorithm that learns", terse=True)) == 1
+
+
 CHECKS = """\
 The topic is silent for one of four reasons:
 
