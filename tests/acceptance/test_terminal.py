@@ -60,6 +60,12 @@ def test_a_refusal_names_what_the_book_covers_once(small: Terminal, job: dict[st
     assert shown.count("Requirements") == 1
 
 
+def test_a_greeting_is_replied_to_without_figures(small: Terminal, job: dict[str, Any]) -> None:
+    greeted = small("ask", "Hello!").stdout
+    assert greeted.startswith("Hello. What would you like to know about")
+    assert "confidence" not in greeted
+
+
 def test_a_second_ingest_embeds_nothing(small: Terminal, job: dict[str, Any]) -> None:
     again = small.json("ingest", str(small.home.parent / "book"))
     assert (again["embedded"], again["chunks_created"], again["chunks_deleted"]) == (0, 0, 0)

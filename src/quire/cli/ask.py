@@ -75,7 +75,10 @@ def show(answer: Answer) -> None:
                 f"  {escape(suggestion.title)}  [blue]{escape(suggestion.source_url)}[/]",
                 soft_wrap=True,
             )
+    if answer.clarification:
+        return
+    passages = "1 passage" if len(answer.passages) == 1 else f"{len(answer.passages)} passages"
     out.print(
         f"[dim]{answer.confidence.level} confidence ({answer.confidence.probability:.2f}) · "
-        f"{len(answer.passages)} passages · {answer.elapsed_ms:.0f} ms · {answer.model}[/]"
+        f"{passages} · {answer.elapsed_ms:.0f} ms · {answer.model}[/]"
     )
