@@ -48,11 +48,8 @@ class IntroducedRetriever:
         literal: bool = False,
     ) -> Retrieval:
         """See `Retriever`; a caller who names files is answered from these alone."""
-        if filters.source_file:
-            front = Front("")
-        else:
-            front = await self._front(book_id)
-        book = _Book(self._retriever, book_id, front, top_k=top_k, filters=filters)
+        front = Front("") if filters.source_file else await self._front(book_id)
+        book = _Book(self._retriever, book_id, front, top_k, score_threshold, filters)
         whole = whole_book(query) if front.pages else None
         found = await book.introduced(whole) if whole else None
         if found is not None:
@@ -77,6 +74,7 @@ class _Book:
     book_id: str
     front: Front
     top_k: int
+    score_threshold: float
     filters: Filters
 
     async def introduced(self, whole: Whole) -> Retrieval | None:
@@ -136,6 +134,7 @@ class _Book:
             self.book_id,
             query,
             top_k=self.top_k,
+            score_threshold=self.score_threshold,
             filters=replace(self.filters, source_file=tuple(pages)),
             literal=True,
         )

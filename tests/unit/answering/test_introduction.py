@@ -120,6 +120,17 @@ async def test_a_caller_who_names_files_is_answered_from_these() -> None:
     assert "Scout" in answer.text
 
 
+async def test_the_callers_threshold_holds_for_the_introduction() -> None:
+    async def front(book_id: str) -> Front:
+        return Front("Stirrup", ("intro.md",))
+
+    retriever = IntroducedRetriever(FakeRetriever([STARTING]), front)
+    found = await retriever.retrieve("book", "Where do I start?")
+    assert [passage.chunk for passage in found.passages] == [STARTING]
+    found = await retriever.retrieve("book", "Where do I start?", score_threshold=1.0)
+    assert found.passages == ()
+
+
 async def test_the_thread_does_not_change_what_the_book_is() -> None:
     history = (
         Message(role="user", content="What is a foal?"),
