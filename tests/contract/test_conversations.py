@@ -298,6 +298,15 @@ async def test_the_topic_summary_is_kept_from_the_fifth_exchange_on(talks: SqlCo
     assert len(summary) <= 200
 
 
+async def test_no_thread_is_called_after_a_greeting(talks: SqlConversations) -> None:
+    session = await talks.open("ann", "book")
+    await exchange(talks, session, "Hello!")
+    assert (await talks.threads("ann"))[0].title == "Hello!"
+    await exchange(talks, session, "What is a node?", chunks_retrieved=5)
+    await exchange(talks, session, "And a topic?", chunks_retrieved=5)
+    assert (await talks.threads("ann"))[0].title == "What is a node?"
+
+
 async def test_threads_are_listed_last_active_first_and_can_be_named(
     talks: SqlConversations, database: Database
 ):

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { newId, newThread, ThreadStore, titleOf } from "../src/core/threads.ts";
+import type { ChatResponse } from "../src/core/wire.ts";
 
 beforeEach(() => localStorage.clear());
 const turn = (question: string, status = "done" as const) => ({ id: newId(), question, status, text: "", cited: [], sources: [] });
@@ -39,6 +40,13 @@ test("a full storage drops the oldest threads, never the current one", () => {
   const threads = ["2024-01-01", "2024-01-02", "2024-01-03"].map((updatedAt) => ({ ...newThread("b"), updatedAt, turns: [turn(updatedAt)] }));
   for (const thread of threads) store.save(thread);
   expect(store.list().map(titleOf)).toEqual(["2024-01-03", "2024-01-02"]);
+});
+test("a thread is called after its first question, not after a greeting", () => {
+  const hello = { ...turn("Hello!"), response: { clarification: true, suggestions: [] } as unknown as ChatResponse };
+  expect(titleOf({ title: "", turns: [hello] })).toBe("Hello!");
+  expect(titleOf({ title: "", turns: [hello, turn("What is a node?")] })).toBe("What is a node?");
+  const which = { ...turn("Actions"), response: { clarification: true, suggestions: [{ title: "A", source_url: "/a" }] } as unknown as ChatResponse };
+  expect(titleOf({ title: "", turns: [which, turn("Another")] })).toBe("Actions");
 });
 test("no storage is no error", () => {
   const store = new ThreadStore(undefined);

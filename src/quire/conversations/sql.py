@@ -229,7 +229,8 @@ class SqlConversations:
         first = (
             select(ExchangeRow.query)
             .where(own)
-            .order_by(ExchangeRow.sequence)
+            # a greeting searches for nothing, and no thread is called after it
+            .order_by(ExchangeRow.chunks_retrieved == 0, ExchangeRow.sequence)
             .limit(1)
             .scalar_subquery()
         )

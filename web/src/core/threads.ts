@@ -58,9 +58,15 @@ export function visitorOf(storage: Storage | undefined): string {
   }
 }
 
+/** Whether nothing was asked of the book: a greeting, thanks. */
+export function isCourtesy(response: ChatResponse | undefined): boolean {
+  return response !== undefined && response.clarification && !response.suggestions?.length;
+}
+
 /** A thread is called after its first question until the reader names it. */
 export function titleOf(thread: Pick<Thread, "title" | "turns">): string {
-  const title = cleanLine(thread.title || thread.turns[0]?.question || "");
+  const first = thread.turns.find((turn) => !isCourtesy(turn.response)) ?? thread.turns[0];
+  const title = cleanLine(thread.title || first?.question || "");
   return title.length > 80 ? title.slice(0, 79) + "…" : title || "New conversation";
 }
 

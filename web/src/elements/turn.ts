@@ -12,7 +12,7 @@ import { languageOf } from "../core/language.ts";
 import { inBook } from "../core/links.ts";
 import { plainText } from "../core/markdown.ts";
 import { explain } from "../core/problems.ts";
-import type { Turn } from "../core/threads.ts";
+import { isCourtesy, type Turn } from "../core/threads.ts";
 import type { Book, ChatResponse, Source, Suggestion } from "../core/wire.ts";
 import { base, prose } from "../styles/tokens.ts";
 import "./answer.ts";
@@ -185,7 +185,7 @@ export class QuireTurn extends LitElement {
   #refusal(response: ChatResponse): TemplateResult {
     // The server's own words name the nearest sections too; the list below says it better.
     const own = response.suggestions?.length && !response.clarification ? "" : cleanLine(plainText(response.answer));
-    if (response.clarification && !response.suggestions?.length) return html`<p dir="auto">${own}</p>`;
+    if (isCourtesy(response)) return html`<p dir="auto">${own}</p>`;
     const selected = response.mode === "selected_text";
     const filtered = Object.keys(response.applied_filters ?? {}).length > 0 && !selected;
     return html`
