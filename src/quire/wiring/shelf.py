@@ -82,12 +82,13 @@ class Shelf:
     async def front(self, book_id: str) -> Front:
         """What a book is called, and the pages that introduce it."""
         book = await self.book(book_id)
-        known = self._fronts.get(book.id)
-        if known is None or known[0] != book.last_ingested_at:
-            pages = front_pages(await self._state.source_files(book.id))
-            known = (book.last_ingested_at, Front(f"{book.title} {book.id}", pages))
-            self._fronts[book.id] = known
-        return known[1]
+        version = (book.title, book.last_ingested_at)
+        if self._fronts.get(book.id, (None,))[0] != version:
+            async with self._looking:  # one look for all who wait
+                if self._fronts.get(book.id, (None,))[0] != version:
+                    pages = front_pages(await self._state.source_files(book.id))
+                    self._fronts[book.id] = (version, Front(f"{book.title} {book.id}", pages))
+        return self._fronts[book.id][1]
 
     async def chunks(self, book_id: str) -> AsyncGenerator[Chunk]:
         """Every chunk the index holds of a book."""
