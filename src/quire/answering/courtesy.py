@@ -52,7 +52,7 @@ def reply_to(text: str, book_title: str) -> str | None:
     plain = " ".join(text.replace("’", "'").split())
     if len(plain) > _LONGEST:
         return None
-    title = markup.visible(book_title).strip() or "the book"
+    title = markup.plain(markup.visible(book_title)).strip() or "the book"
     if _HELLO.fullmatch(plain):
         return f"Hello. What would you like to know about {title}?"
     if _ASKS_SELF.fullmatch(plain):

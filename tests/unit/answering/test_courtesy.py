@@ -51,6 +51,11 @@ def test_a_nameless_book_is_called_the_book() -> None:
     assert reply_to("hi", " ") == "Hello. What would you like to know about the book?"
 
 
+def test_a_title_is_said_without_its_markup() -> None:
+    reply = reply_to("hi", "Hor<b>ses</b> [here](https://evil.example)\u200b")
+    assert reply == "Hello. What would you like to know about Horses here?"
+
+
 @pytest.mark.parametrize(
     "part", ["ok", "okay ", "good ", "thank you ", "bye bye ", "hi how are you "]
 )
