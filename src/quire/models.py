@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from bisect import bisect_left, bisect_right
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 NAMESPACE = uuid.UUID("6ba7b810-9dad-11d1-80b4-00c04fd430c8")
 
@@ -21,6 +22,41 @@ RefusalReason = Literal[
 def utc_now() -> datetime:
     """The present moment, time-zone aware."""
     return datetime.now(UTC)
+
+
+class Run(NamedTuple):
+    """Characters of a rendition that stand in the chunk's text, in the same order.
+
+    As many here as there: each stands for its like. Else one here is spelt with several there.
+    """
+
+    here: int
+    there: int
+    length: int
+    width: int
+    """Characters of the chunk's text that they take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendition:
+    """A chunk of another markup as Markdown; what isn't in a run was added."""
+
+    text: str
+    runs: tuple[Run, ...]
+    """In order, and without overlaps on either side."""
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where `text[start:end]` stands in the chunk's text; None if all of it was added."""
+        first = bisect_right(self.runs, start, key=lambda run: run.here + run.length)
+        last = bisect_left(self.runs, end, key=lambda run: run.here) - 1
+        if first > last:
+            return None
+        one, other = self.runs[first], self.runs[last]
+        ahead = max(0, start - one.here) if one.length == one.width else 0
+        behind = min(end, other.here + other.length) - other.here
+        return one.there + ahead, other.there + (
+            behind if other.length == other.width else other.width
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +110,17 @@ class Chunk:
     # how it is read
     opening: str = ""
     """Of a slice that begins inside a fence or a table: the line or lines that opened it."""
+    rendition: Rendition | None = None
+    """What an answer is made from where the file's own markup isn't Markdown."""
+
+    @property
+    def markdown(self) -> str:
+        """The chunk as Markdown."""
+        return self.rendition.text if self.rendition else self.text
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Where `markdown[start:end]` stands in `text`; None if nothing of it does."""
+        return self.rendition.place(start, end) if self.rendition else (start, end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from quire.index.finds import Finds
 from quire.index.lexical import Bm25
 from quire.index.port import EmbedderInfo, Index, Point
 from quire.index.server import ServerIndex
-from quire.models import NAMESPACE, Chunk
+from quire.models import NAMESPACE, Chunk, Rendition, Run
 from quire.testing.index import MemoryIndex
 
 DIMENSION = 8
@@ -77,6 +77,9 @@ def make_chunk(number: int, text: str = "", book: str = "robots", **changes: Any
         word_count=7,
         token_count=9,
         char_count=len(text),
+        rendition=Rendition(f"**{text}**", (Run(2, 0, len(text), len(text)),))
+        if page % 2
+        else None,
     )
     return replace(chunk, **changes)
 

@@ -23,7 +23,7 @@ _LOG: Final = re.compile(r"\b(?:change ?logs?|release notes|releases)\b", re.IGN
 
 def lists_changes(chunk: Chunk) -> bool:
     """Whether a chunk is mostly a list of what was changed in which request or commit."""
-    entries = [entry["said"] for entry in _ENTRY.finditer(chunk.text)]
+    entries = [entry["said"] for entry in _ENTRY.finditer(chunk.markdown)]
     named = sum(bool(_REFERENCE.search(entry)) for entry in entries)
     return named >= (1 if _LOG.search(chunk.page_title) else 2) and 2 * named > len(entries)
 

@@ -39,7 +39,7 @@ def choices(question: str, passages: Sequence[Passage]) -> tuple[Suggestion, ...
     close = [passage for passage in named.values() if passage.score >= top - _CLOSE]
     if len(close) < 2 or len({p.chunk.module for p in close}) < 2:
         return ()
-    defining = sum(definitions.is_defined(p.chunk.text, p.chunk.opening, term) for p in close)
+    defining = sum(definitions.is_defined(p.chunk.markdown, p.chunk.opening, term) for p in close)
     if defining == 1 or (defining == 0 and bare["defined"]):
         return ()
     return tuple(

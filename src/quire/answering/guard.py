@@ -18,8 +18,21 @@ _RULES: Final = (
     r"polic(?:y|ies)|constraints?|programming|training|data|text|context|filters?|safeguards?)\b"
 )
 
+_OVERRIDE: Final = re.compile(
+    rf"\b(?:ignore|disregard|forget|override|bypass|violate|drop|skip)\b\s+{_WHOSE}{_RULES}",
+    re.IGNORECASE,
+)
+_ASKS_HOW: Final = re.compile(
+    r"\W*(?:how|what|where|which|why|when|can|could|does|do|is|are|should|may)\b[^.!?\n]*+[.!?]?\s*",
+    re.IGNORECASE,
+)
+"""One question and nothing more."""
+_ADDRESSED: Final = re.compile(
+    r"\b(?:your?|previous|prior|earlier|above|preceding|initial|original|system)\b", re.IGNORECASE
+)
+"""Whose instructions they are, where a model's are meant and not the subject's own."""
 _OVERRIDES: Final = re.compile(
-    rf"\b(?:ignore|disregard|forget|override|bypass|violate|drop|skip)\b\s+{_WHOSE}{_RULES}"
+    rf"{_OVERRIDE.pattern}"
     r"|\b(?:ignore|forget|disregard)\s+(?:everything|all)\s+(?:you|i|above|before|that|we)\b"
     r"|\bstop everything\b|\bjust\s+(?:print|say|output|respond|reply)\s+[\"“'`(\[]"
     r"|\bcore instruction\b|<\s*+(?:/\s*+)?(?:system|end of session)\s*>|<\|[a-z_]+\|>|\[/?INST\]"
@@ -133,10 +146,18 @@ def is_unsafe(text: str) -> bool:
     Asking *about* prompts, rules or injection is fine ("how do I ignore a directory?"); giving
     orders that only make sense to a model is not.
     """
-    if _OVERRIDES.search(text) or _EXTRACTION.search(text) or _is_live(text):
+    asks = _ASKS_HOW.fullmatch(text) is not None
+    if any(not (asks and _of_the_subject(found[0])) for found in _OVERRIDES.finditer(text)):
+        return True
+    if _EXTRACTION.search(text) or _is_live(text):
         return True
     personas = len(_PERSONA.findall(text))
     return personas >= 2 or bool(personas and (_OPENING.search(text) or len(text) > _LONG_ORDER))
+
+
+def _of_the_subject(order: str) -> bool:
+    """Whether these may be the rules or prompts of a program, and not a model's own."""
+    return _OVERRIDE.fullmatch(order) is not None and _ADDRESSED.search(order) is None
 
 
 def _is_live(text: str) -> bool:

@@ -107,7 +107,7 @@ class _Book:
         if read_intent(found.asked).subject:
             told = [passage.chunk for passage in found.passages]
             sure = found.confidence.should_answer and any(
-                is_said_outright(chunk.text, chunk.opening, subject.stems) for chunk in told
+                is_said_outright(chunk.markdown, chunk.opening, subject.stems) for chunk in told
             )
         else:
             sure = found.confidence.level == "high"

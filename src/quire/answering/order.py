@@ -18,7 +18,7 @@ def far_definition(question: str) -> Callable[[Chunk], bool] | None:
     subject = read_intent(question).subject
     if not subject:
         return None
-    return lambda chunk: definitions.is_said_outright(chunk.text, chunk.opening, subject)
+    return lambda chunk: definitions.is_said_outright(chunk.markdown, chunk.opening, subject)
 
 
 def reading_order(question: str, chunk: Chunk) -> int:
@@ -33,4 +33,4 @@ def reading_order(question: str, chunk: Chunk) -> int:
     if not changes.asks_for_changes(question) and changes.lists_changes(chunk):
         return 2
     subject = read_intent(question).subject
-    return 0 if definitions.is_defined(chunk.text, chunk.opening, subject) else 1
+    return 0 if definitions.is_defined(chunk.markdown, chunk.opening, subject) else 1

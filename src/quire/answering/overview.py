@@ -57,18 +57,18 @@ def can_be_said(unit: Unit) -> bool:
 
 def is_introduction(chunk: Chunk) -> bool:
     """Whether a chunk has such a sentence."""
-    return any(is_introducing(unit) for unit in units(chunk.text, chunk.opening))
+    return any(is_introducing(unit) for unit in units(chunk.markdown, chunk.opening))
 
 
 def introduces(subject: frozenset[str], chunk: Chunk) -> bool:
     """Whether one of them names the subject."""
     return any(
         subject <= lexicon.content_stems(unit.plain)
-        for unit in units(chunk.text, chunk.opening)
+        for unit in units(chunk.markdown, chunk.opening)
         if is_introducing(unit)
     )
 
 
 def is_quotable(chunk: Chunk) -> bool:
     """Whether a chunk has anything but code to quote."""
-    return any(unit.kind != "code" for unit in units(chunk.text, chunk.opening))
+    return any(unit.kind != "code" for unit in units(chunk.markdown, chunk.opening))

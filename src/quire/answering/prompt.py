@@ -63,7 +63,7 @@ def instructions(book_title: str, fence: Fence) -> str:
 def passages_block(passages: Sequence[Passage], fence: Fence) -> str:
     """Passages as a model without tools is given them."""
     parts = [
-        _numbered(p.number, p.chunk.page_title, p.chunk.section_title, p.chunk.text)
+        _numbered(p.number, p.chunk.page_title, p.chunk.section_title, p.chunk.markdown)
         for p in passages
     ]
     return fence.wrap("\n\n".join(parts))

@@ -84,7 +84,7 @@ class Turn:
         known = [self.question.book_id, self.question.base_url or ""]
         for passage in self.primary.passages if names and self.primary else ():
             chunk = passage.chunk
-            known += [chunk.page_title, *chunk.section_path, chunk.text]
+            known += [chunk.page_title, *chunk.section_path, chunk.markdown]
         return not names or names <= lexicon.held(names, " ".join(known))
 
     async def _part(self) -> Retrieval | None:
@@ -147,7 +147,7 @@ def result_json(passages: list[Passage], query: str) -> str:
     """The tool's answer, in the words of its contract."""
     results = [
         {
-            "chunk_text": passage.chunk.text,
+            "chunk_text": passage.chunk.markdown,
             "page_title": passage.chunk.page_title,
             "section_heading": passage.chunk.section_title,
             "source_url": passage.chunk.source_url,

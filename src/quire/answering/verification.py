@@ -22,6 +22,8 @@ _MARK: Final = re.compile(r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]")
 _CLAUSE: Final = re.compile(
     r"[,;:()—–]|\b(?:but|because|although|while|whereas|since|so that|unless|if|which|and|or)\b"
 )
+_FENCES: Final = ("```", "~~~", "$$")
+"""How code and formulas begin that say so themselves."""
 _QUESTION: Final = ("?", "？", "؟")
 """How a sentence ends that claims nothing, so that nothing proves it."""
 _MAX_QUOTES: Final = 3
@@ -72,8 +74,9 @@ class Verifier:
         clean: set[str] = set(lexicon.content_stems(question))
         tainted: set[str] = set()
         for passage in passages:
-            found = quotable.units(passage.chunk.text, passage.chunk.opening)
-            commands = guard.commands(passage.chunk.text)
+            text = passage.chunk.markdown
+            found = quotable.units(text, passage.chunk.opening)
+            commands = guard.commands(text)
             for index, unit in enumerate(found):
                 stems = lexicon.content_stems(unit.plain)
                 if any(a < unit.end and unit.start < b for a, b in commands):
@@ -82,7 +85,7 @@ class Verifier:
                 clean |= stems
                 self._sources.append(_Source(passage, index, unit, stems))
             for a, b in commands:
-                tainted |= lexicon.content_stems(markup.plain(passage.chunk.text[a:b]))
+                tainted |= lexicon.content_stems(markup.plain(text[a:b]))
             clean |= lexicon.content_stems(_context(passage))
         self._planted = tainted - clean
 
@@ -110,7 +113,7 @@ class Verifier:
         text = segment.text.strip()
         for number in segment.passages:
             passage = self._passages.get(number)
-            at = passage.chunk.text.find(text) if passage and text else -1
+            at = passage.chunk.markdown.find(text) if passage and text else -1
             if passage is None or at < 0:
                 continue
             end = at + len(text)
@@ -118,18 +121,18 @@ class Verifier:
             if kind is None:
                 continue
             span = text.find(segment.highlight) if segment.highlight else -1
-            highlight = (span, span + len(segment.highlight or "")) if span >= 0 else None
+            marked = (at + span, at + span + len(segment.highlight or "")) if span >= 0 else None
             shown = displayed(text, kind, self._base_url)
-            if not shown:
+            quote = _quote(passage, at, end, marked)
+            if not shown or quote is None:
                 return None
-            quote = Quote(passage=passage, start=at, end=end, highlight=highlight)
-            indent = quotable.indent(passage.chunk.text, at)
+            indent = quotable.indent(passage.chunk.markdown, at)
             return Proven(text=shown, kind=kind, quotes=(quote,), indent=indent)
         return None
 
     def _kind_of(self, passage: Passage, start: int, end: int) -> UnitKind | None:
         """What the slice is, if it is made of whole units; an entry may leave its bullet out."""
-        text = passage.chunk.text
+        text = passage.chunk.markdown
         mine = [source.unit for source in self._sources if source.passage is passage]
         inside = [unit for unit in mine if start <= unit.start < end]
         if inside and inside[0].start == start and inside[-1].end == end:
@@ -151,10 +154,10 @@ class Verifier:
         near = [s for s in self._sources if s.passage.number in named]
         for sources in (near, self._sources) if near else (self._sources,):
             chosen = _cover(wanted, sources, lexicon.names(raw))
-            if chosen and await self._holds(raw, sentence, wanted, chosen):
-                return Proven(
-                    text=displayed(raw, kind, self._base_url), kind=kind, quotes=_quotes(chosen)
-                )
+            quotes = _quotes(chosen)
+            if quotes and await self._holds(raw, sentence, wanted, chosen):
+                shown = displayed(raw, kind, self._base_url)
+                return Proven(text=shown, kind=kind, quotes=quotes)
         return None
 
     async def _holds(
@@ -186,20 +189,28 @@ class Verifier:
             if source.unit.kind == "code" and wanted:
                 lines = _code_lines(source.unit.plain)
                 if any(lines[i : i + len(wanted)] == wanted for i in range(len(lines))):
-                    return Quote(
-                        passage=source.passage, start=source.unit.start, end=source.unit.end
-                    )
+                    return _quote(source.passage, source.unit.start, source.unit.end)
         return None
 
 
 def displayed(raw: str, kind: UnitKind, base_url: str | None) -> str:
     """A quotable unit as an answer shows it: safe, and without the source's line breaks."""
+    if kind == "code" and not raw.startswith(_FENCES):
+        raw = _fenced(raw)
     safe = safe_markdown(raw, base_url)
     if kind in ("code", "table"):
         return safe
     safe = _DEFINED.sub(": ", re.sub(r"^(?:>[ \t]?)+|^:[ \t]+", "", safe))
     safe = _WRAPPED.sub(" ", safe)
     return re.sub(r"[ \t]{2,}", " ", safe).strip()
+
+
+def _fenced(code: str) -> str:
+    """Code that is told by its indentation alone, of which the first line has none any more."""
+    first, *rest = code.split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
+    fence = "~~~~" if "```" in code else "```"
+    return "\n".join((fence, first, *(line[margin:] for line in rest), fence))
 
 
 def _keep_marks(prose: str) -> str:
@@ -254,7 +265,20 @@ def _quotes(chosen: Sequence[_Source]) -> tuple[Quote, ...]:
                 break
         else:
             spans.append((source.passage, source.index, source.index, unit.start, unit.end))
-    return tuple(Quote(passage=p, start=a, end=b) for p, _, _, a, b in spans)
+    quotes = (_quote(passage, start, end) for passage, _, _, start, end in spans)
+    return tuple(quote for quote in quotes if quote is not None)
+
+
+def _quote(
+    passage: Passage, start: int, end: int, marked: tuple[int, int] | None = None
+) -> Quote | None:
+    """What stands in the source for a range of the passage's Markdown, with the exact answer."""
+    place = passage.chunk.place(start, end)
+    if place is None:
+        return None
+    exact = passage.chunk.place(*marked) if marked else None
+    highlight = (exact[0] - place[0], exact[1] - place[0]) if exact else None
+    return Quote(passage=passage, start=place[0], end=place[1], highlight=highlight)
 
 
 def _flips_negation(sentence: str, evidence: str) -> bool:

@@ -46,7 +46,7 @@ class Whole:
             return 0
         if titled:
             return 1
-        worded = self.words and self.words.search(chunk.text.replace("’", "'"))
+        worded = self.words and self.words.search(chunk.markdown.replace("’", "'"))
         return 2 if worded else _UNSAID
 
     def said(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:

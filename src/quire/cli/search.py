@@ -74,5 +74,5 @@ def search(
             soft_wrap=True,
         )
         out.print(f"   [blue]{escape(chunk.source_url)}[/]", soft_wrap=True)
-        first = " ".join(chunk.text.split())
+        first = " ".join(chunk.markdown.split())
         out.print(f"   {escape(first[:200])}{'…' if len(first) > 200 else ''}")

@@ -46,7 +46,7 @@ class Found:
             heading=" › ".join(chunk.section_path) or chunk.page_title,
             score=round(passage.score, 4),
             cosine=round(passage.cosine, 4),
-            excerpt=" ".join(chunk.text.split())[:300],
+            excerpt=" ".join(chunk.markdown.split())[:300],
         )
 
 
@@ -212,7 +212,7 @@ class _Units:
                 return self._section(chunk, page, truth)
             case "passage":
                 pages = {self.names.resolve(relevant)[0] for relevant in question.relevant}
-                holds = page in pages and contains(chunk.text, question.answers)
+                holds = page in pages and contains(chunk.markdown, question.answers)
                 return _ANSWER if holds else chunk.id
 
     def _section(self, chunk: Chunk, page: str, truth: list[str]) -> str:

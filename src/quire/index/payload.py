@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from quire.index.conditions import page_url
-from quire.models import Chunk
+from quire.models import Chunk, Rendition, Run
 
 SCHEMA_VERSION: Final = 1
 """Goes up when vectors, payload or analyzer change in a way that asks for a rebuild."""
@@ -86,6 +86,7 @@ def to_payload(chunk: Chunk) -> dict[str, Any]:
         "token_count": chunk.token_count,
         "char_count": chunk.char_count,
         "opening": chunk.opening,
+        "rendition": _rendered(chunk.rendition),
         "version": chunk.version,
         "created_at": chunk.created_at.isoformat(),
         "updated_at": chunk.updated_at.isoformat(),
@@ -130,4 +131,21 @@ def to_chunk(point_id: str, payload: dict[str, Any]) -> Chunk:
         token_count=payload["token_count"],
         char_count=payload["char_count"],
         opening=payload.get("opening", ""),
+        rendition=_rendition(payload.get("rendition")),
     )
+
+
+def _rendered(rendition: Rendition | None) -> dict[str, Any] | None:
+    """Its runs as one list of numbers, four each."""
+    if rendition is None:
+        return None
+    return {"text": rendition.text, "runs": [number for run in rendition.runs for number in run]}
+
+
+def _rendition(stored: dict[str, Any] | None) -> Rendition | None:
+    if stored is None:
+        return None
+    numbers: list[int] = stored["runs"]
+    size = len(Run._fields)
+    starts = range(0, len(numbers), size)
+    return Rendition(stored["text"], tuple(Run(*numbers[at : at + size]) for at in starts))

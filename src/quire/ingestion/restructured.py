@@ -12,14 +12,19 @@ import re
 from quire.ingestion.blocks import Block, Kind, line_starts
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\Z")
-_DIRECTIVE = re.compile(r"\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w+:.-]*?)::(?:[ \t]+(.*)|\Z)")
-_ITEM = re.compile(r"(?:[-*+•]|\(?(?:\d{1,9}|#|[a-zA-Z])[.)])(?:[ \t]+|\Z)")
+DIRECTIVE = re.compile(r"\.\.[ \t]+(?:\|[^|]+\|[ \t]+)?([A-Za-z][\w+:.-]*?)::(?:[ \t]+(.*)|\Z)")
+ITEM = re.compile(r"(?:[-*+•]|\(?(?:\d{1,9}|#|[a-zA-Z])[.)])(?:[ \t]+|\Z)")
 _OPTION = re.compile(r":[\w -]+:(?:[ \t]+(.*)|\Z)")
-_TABLE = re.compile(r"\+[-=+]+\+\Z|=+(?:[ \t]+=+)+\Z")
+TABLE = re.compile(r"\+[-=+]+\+\Z|=+(?:[ \t]+=+)+\Z")
 _CODE = frozenset(
     "code code-block sourcecode literalinclude parsed-literal prompt console math doctest "
     "testcode testoutput ipython highlight".split()
 )
+_NOTES = frozenset(
+    "note tip hint important warning caution danger attention error seealso versionadded "
+    "versionchanged versionremoved deprecated".split()
+)
+"""Their content may begin on the line of the directive."""
 _SILENT = frozenset(
     "toctree include raw contents index meta default-role role currentmodule module py:module "
     "py:currentmodule autosummary graphviz mermaid uml sectnum header footer only-html "
@@ -92,11 +97,11 @@ class _Scanner:
             return self._add("definition", at, at + 1)
         if body.startswith(">>> "):
             return self._add("code", at, self._run_end(at))
-        if _TABLE.match(body):
+        if TABLE.match(body):
             return self._add("code", at, self._table_end(at, body))
         if len(body) >= 4 and _ADORNMENT.match(body) and not indent:
             return self._add("rule", at, at + 1)
-        found = _ITEM.match(body)
+        found = ITEM.match(body)
         if found:
             after = self._item_end(at, indent)
             self._remember_literal(after, indent + found.end())
@@ -116,7 +121,7 @@ class _Scanner:
                 return self._heading(at, at + 3, text, body[0] * 2)
             return at
         if below and _ADORNMENT.match(below) and len(below) >= max(2, len(body) * 2 // 3):
-            if _ITEM.match(body) and len(below) < len(body):
+            if ITEM.match(body) and len(below) < len(body):
                 return at
             return self._heading(at, at + 2, body, below[0])
         return at
@@ -129,7 +134,7 @@ class _Scanner:
 
     def _explicit(self, at: int, body: str, indent: int) -> int:
         """A directive, target, footnote or comment."""
-        found = _DIRECTIVE.match(body)
+        found = DIRECTIVE.match(body)
         if found is None:
             if body.startswith((".. _", ".. |")):
                 return self._add("definition", at, self._indented_end(at, indent))
@@ -142,6 +147,8 @@ class _Scanner:
             return self._add("code", at, after, info=argument if len(argument) < 40 else "")
         if name in _SILENT:
             return self._add("comment", at, self._indented_end(at, indent))
+        if name in _NOTES and argument:
+            return self._note(at, body, indent, _label(name, ""), argument)
         after = at + 1
         alternative = ""
         while after < len(self._lines) and self._indent(after) > indent:
@@ -153,6 +160,20 @@ class _Scanner:
             after += 1
         label = alternative if name in ("image", "figure") else _label(name, argument)
         return self._add("admonition", at, after, info=label or " ")
+
+    def _note(self, at: int, body: str, indent: int, label: str, argument: str) -> int:
+        """A directive whose content begins on its own line: its mark, then a paragraph."""
+        lines = self._lines
+        after = at + 1
+        while after < len(lines) and lines[after].strip() and self._indent(after) > indent:
+            after += 1
+        start = self._starts[at] + indent + len(body) - len(argument)
+        mark = self._starts[at] + indent + len(body[: -len(argument)].rstrip())
+        end = self._starts[after - 1] + len(lines[after - 1].rstrip())
+        self._blocks.append(Block("admonition", self._starts[at], mark, 0, label))
+        self._blocks.append(Block("paragraph", start, end, 0, ""))
+        self._remember_literal(after, indent)
+        return after
 
     def _remember_literal(self, after: int, indent: int) -> None:
         if self._lines[after - 1].rstrip().endswith("::"):
@@ -175,7 +196,7 @@ class _Scanner:
         lines = self._lines
         after = at + 1
         while after < len(lines) and lines[after].strip() and self._indent(after) > indent:
-            if _ITEM.match(lines[after].strip()):
+            if ITEM.match(lines[after].strip()):
                 break
             after += 1
         return after
@@ -198,7 +219,7 @@ class _Scanner:
         lines = self._lines
         borders = 0
         for after in range(at, min(len(lines), at + 2_000)):
-            if _TABLE.match(lines[after].strip()):
+            if TABLE.match(lines[after].strip()):
                 borders += 1
                 if borders > 1 and (after + 1 >= len(lines) or not lines[after + 1].strip()):
                     return after + 1

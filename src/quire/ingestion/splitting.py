@@ -13,10 +13,11 @@ from quire.ingestion.identity import LessonKeys, chunk_ids, parent_id, sha256
 from quire.ingestion.packing import pack
 from quire.ingestion.pages import Page, Skipped, read_page
 from quire.ingestion.pieces import Piece, PieceMaker
+from quire.ingestion.renditions import rendition
 from quire.ingestion.sections import Section, sections
 from quire.models import Chunk, utc_now
 
-SPLITTING_VERSION = 5
+SPLITTING_VERSION = 6
 """Rises when the same page would be split or rendered otherwise."""
 
 MIN_CHARACTERS = 10
@@ -287,14 +288,17 @@ class _Splitter:
         return draft.range
 
     def _stripped_range(self, draft: _Draft) -> tuple[int, int]:
-        page = self.page
-        text = page.text
+        return self.page.origin(*self.read_range(draft))
+
+    def read_range(self, draft: _Draft) -> tuple[int, int]:
+        """The draft's range in the page's text, stripped."""
+        text = self.page.text
         start, end = draft.pieces[0].start, draft.pieces[-1].end
         while start < end and text[start].isspace():
             start += 1
         while end > start and text[end - 1].isspace():
             end -= 1
-        return page.origin(start, end)
+        return start, end
 
 
 class _Assembly:
@@ -325,6 +329,7 @@ class _Assembly:
             section = splitter.sections[draft.section]
             start, end = ranges[index]
             count = len(text.split())
+            rendered = rendition(page, *splitter.read_range(draft))
             chunks.append(
                 Chunk(
                     id=ids[index],
@@ -360,7 +365,8 @@ class _Assembly:
                     word_count=max(1, count),
                     token_count=max(1, int(count * 1.3)),
                     char_count=len(text),
-                    opening=draft.pieces[0].opening,
+                    opening="" if rendered else draft.pieces[0].opening,
+                    rendition=rendered,
                 )
             )
         return PageChunks(tuple(chunks), embedded)

@@ -49,7 +49,7 @@ class Fetched(BaseModel):
         return cls(
             id=chunk.id,
             title=title_of(chunk),
-            text=chunk.text,
+            text=chunk.markdown,
             url=chunk.source_url,
             metadata={name: getattr(chunk, name) for name in (*place, "parent_doc_id")},
         )
@@ -72,7 +72,7 @@ class DocPassage(BaseModel):
             id=chunk.id,
             title=title_of(chunk),
             url=chunk.source_url,
-            text=chunk.text,
+            text=chunk.markdown,
             score=round(passage.score, 6),
         )
 

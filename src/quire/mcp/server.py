@@ -124,7 +124,7 @@ class BookServer(MCPServer[Any]):
             raise ResourceNotFoundError(error.message) from error
         except QuireError as error:
             raise ResourceError(error.message) from error
-        return "\n\n".join(chunk.text for chunk in chunks)
+        return "\n\n".join(chunk.markdown for chunk in chunks)
 
     async def list_resources(self) -> list[Resource]:
         """Every page of the books the caller may see."""

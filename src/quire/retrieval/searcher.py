@@ -184,7 +184,8 @@ class Searcher:
         choice, hits = await self._find(book_id, query, filters, breadth, ranked)
         meant = None
         if choice.strange and not literal:
-            meant = respell(query, choice.strange, [hit.chunk.text for hit in choice.near(hits)])
+            texts = [hit.chunk.markdown for hit in choice.near(hits)]
+            meant = respell(query, choice.strange, texts)
         if meant:
             choice, hits = await self._find(book_id, meant, filters, breadth, ranked)
         found = choice.ranking.candidates(hits[: len(choice.ranking.rows)])
@@ -284,4 +285,4 @@ def _held(candidate: Candidate) -> frozenset[int]:
 
 def readable(chunk: Chunk) -> Readable:
     """The chunk as a reader takes it."""
-    return as_readable(chunk.text, chunk.page_title, chunk.section_title)
+    return as_readable(chunk.markdown, chunk.page_title, chunk.section_title)

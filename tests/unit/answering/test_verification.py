@@ -29,6 +29,11 @@ PASSAGES = [
 ]
 
 
+def test_indented_code_is_shown_as_code() -> None:
+    code = "# note\n    if a < b:\n        run()"
+    assert displayed(code, "code", None) == "```\n# note\nif a < b:\n    run()\n```"
+
+
 async def prove(text: str, *passages: int) -> list[Proven]:
     verifier = Verifier(PASSAGES, question="What is a node?", base_url=None)
     return await verifier.verify(Segment(text=text, passages=passages))

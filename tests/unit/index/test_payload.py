@@ -10,7 +10,7 @@ import pytest
 
 from quire.index.conditions import AnyOf, Match, conditions, page_url
 from quire.index.payload import FILTERED, INDEXED, is_point_id, to_chunk, to_payload
-from quire.models import Chunk, Filters
+from quire.models import Chunk, Filters, Rendition, Run
 from tests.contract.index_suite import make_chunk
 
 SEED_003 = {
@@ -26,6 +26,7 @@ def test_every_field_survives_the_way_through_json() -> None:
         5,
         created_at=datetime(2025, 1, 2, 3, 4, 5, 678901, tzinfo=UTC),
         updated_at=datetime(2025, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=5))),
+        rendition=Rendition("*a* \n", (Run(1, 0, 1, 1), Run(4, 2, 1, 2))),
     )
     payload = json.loads(json.dumps(to_payload(chunk)))
     assert to_chunk(chunk.id, payload) == chunk

@@ -59,7 +59,7 @@ async def whole(
     yield f"# {plain(book.title)}\n"
     for page in pages:
         chunks = await library.searcher.document(book.id, page.parent_doc_id)
-        own = [chunk.text for chunk in chunks if chunk.source_file == page.source_file]
+        own = [chunk.markdown for chunk in chunks if chunk.source_file == page.source_file]
         yield f"\n## {plain(page.title)}\n\n{page.source_url}\n\n" + "\n\n".join(own) + "\n"
 
 
