@@ -19,13 +19,27 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _LOG: Final = re.compile(r"\b(?:change ?logs?|release notes|releases)\b", re.IGNORECASE)
+_WHOLLY: Final = re.compile(
+    r"(?:the )?(?:\S+ )?(?:change ?log|changes|release notes|release history|what['’]?s new|news)"
+    r"(?: (?:in|for) .*)?",
+    re.IGNORECASE,
+)
+"""What a page or its file is called that holds nothing else."""
+_VERSION: Final = re.compile(
+    r"(?:\S+ ){0,2}v?\d+(?:\.\d+)+\S*(?: ?[-–—(,:].*)?|unreleased.*", re.IGNORECASE
+)
 
 
 def lists_changes(chunk: Chunk) -> bool:
-    """Whether a chunk is mostly a list of what was changed in which request or commit."""
+    """Whether a chunk is mostly a list of what was changed, in which request, commit or version."""
     entries = [entry["said"] for entry in _ENTRY.finditer(chunk.markdown)]
     named = sum(bool(_REFERENCE.search(entry)) for entry in entries)
-    return named >= (1 if _LOG.search(chunk.page_title) else 2) and 2 * named > len(entries)
+    if named >= (1 if _LOG.search(chunk.page_title) else 2) and 2 * named > len(entries):
+        return True
+    if not any(_VERSION.fullmatch(title) for title in chunk.section_path):
+        return False
+    stem = chunk.source_file.rpartition("/")[2].partition(".")[0]
+    return any(_WHOLLY.fullmatch(re.sub("[-_ ]+", " ", name)) for name in (chunk.page_title, stem))
 
 
 def asks_for_changes(question: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from quire.books.book import Book
+from quire.books.files import INCLUDED
 from quire.books.places import Place, place_of
 
 _NUMBER_PREFIX = re.compile(r"\d+\s*[-_.]+\s*(?=[^-_.\s])")
@@ -19,7 +20,7 @@ _SAFE = "/:@!$&'()*+,;=~-._"
 def page_address(book: Book, source_file: str, front_matter: Mapping[str, Any]) -> str:
     """The page's URL without an anchor; site-relative (`/…`) when the book has no `base_url`."""
     place = place_of(book, source_file)
-    if source_file.endswith((".rst", ".ipynb")) and book.layout in ("plain", "mkdocs"):
+    if source_file.endswith((".rst", INCLUDED, ".ipynb")) and book.layout in ("plain", "mkdocs"):
         path = _html(place)
     elif book.layout == "mkdocs":
         path = _mkdocs(book, place)

@@ -18,6 +18,8 @@ MAX_BYTES = 50 * 1024 * 1024
 """Default limit on the size of one page."""
 
 SUFFIXES = frozenset({".md", ".mdx", ".markdown", ".rst", ".ipynb", ".txt"})
+INCLUDED = ".rst.inc"
+"""A part of a page that stands in a file of its own, beside the page that includes it."""
 
 _UNSAFE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _NO_PAGES = ("requirements", "cmakelists", "license", "licence", "robots", "humans", "llms")
@@ -124,6 +126,7 @@ def _walk(
         try:
             with os.scandir(path) as entries:
                 listed = sorted(entries, key=lambda entry: entry.name)
+            names = frozenset(entry.name for entry in listed)
         except OSError as error:
             if not prefix:
                 raise NotFound(f"the folder '{path}' can't be listed: {error.strerror}") from error
@@ -142,7 +145,7 @@ def _walk(
                     pending.append((entry.path, relative + "/"))
             elif entry.is_symlink() and os.path.isdir(entry.path):
                 refused.append((relative, "a symbolic link to a folder"))
-            elif _looks_like_a_page(entry.name) and globs.matches(relative):
+            elif _looks_like_a_page(entry.name, names) and globs.matches(relative):
                 yield relative, entry
 
 
@@ -161,7 +164,9 @@ def _source_file(book: Book, relative: str, entry: os.DirEntry[str]) -> SourceFi
     return SourceFile(path, relative, status.st_size, status.st_mtime_ns)
 
 
-def _looks_like_a_page(name: str) -> bool:
+def _looks_like_a_page(name: str, beside: frozenset[str]) -> bool:
+    if name.endswith(INCLUDED):
+        return name.removesuffix(".inc") in beside
     path = PurePosixPath(name.lower())
     if path.suffix not in SUFFIXES:
         return False

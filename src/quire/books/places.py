@@ -40,7 +40,7 @@ class Place:
 def place_of(book: Book, source_file: str) -> Place:
     """Read a path; never fails, unknown shapes are pages of their first folder."""
     prefix, rest, locale, version = split_tree(book, source_file)
-    *folders, name = rest.split("/")
+    *folders, name = rest.removesuffix(".inc").split("/")
     page = Place(
         module=ROOT_MODULE,
         locale=locale,

@@ -109,7 +109,7 @@ def read_page(book: Book, source_file: str, data: bytes) -> Page | Skipped:
     can't be read. A metadata value the book does not declare is no reason to reject a page: it
     becomes a warning and the default is used.
     """
-    suffix = source_file.rpartition(".")[2].lower()
+    suffix = source_file.removesuffix(".inc").rpartition(".")[2].lower()
     kind = _FORMATS.get(suffix)
     if kind is None:
         raise PageRejected(f"files of type '.{suffix}' are not read", source_file=source_file)

@@ -169,21 +169,22 @@ class _Restructured:
         return end
 
     def _paragraph(self, start: int, end: int) -> None:
-        """Prose; of a definition list the term, and after a colon what is said of it."""
+        """Prose; of a definition list each term, and after a colon what is said of it."""
         text = self._text
         start += len(text[start:end]) - len(text[start:end].lstrip())
-        first = text.find("\n", start, end)
-        begins = not text[text.rfind("\n", 0, start) + 1 : start].strip()
         if text.startswith("| ", start):
             self._verse(start, end)
             return
-        if first > 0 and begins and text[start] not in ":>":
-            below = _margin(text, first + 1)
-            if below > _margin(text, start) and text[first - 1] not in ".,;:!?":
-                self._inline(start, first)
-                self._writer.add("\n: ")
-                start = first + 1 + below
-        self._prose(start, end)
+        begins = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        entries = _definitions(text, start, end) if begins and text[start] not in ":>" else []
+        for number, (term, said) in enumerate(entries):
+            if number:
+                self._writer.part("\n\n")
+            self._inline(*term)
+            self._writer.add("\n: ")
+            self._prose(*said)
+        if not entries:
+            self._prose(start, end)
 
     def _verse(self, start: int, end: int) -> None:
         """Lines that stay lines, each after a bar."""
@@ -258,8 +259,9 @@ class _Restructured:
             self._table(_listed_rows(text, end, after))
             return after
         argument = (found[2] or "").strip()
-        at = text.find(argument, start, end) if name in _OBJECTS and argument else -1
-        if at >= 0:
+        styles = name == "class" and argument == argument.lower() and "(" not in argument
+        at = text.find(argument, start, end) if name in _OBJECTS and not styles else -1
+        if argument and at >= 0:
             self._writer.add("`")
             self._copy(at, at + len(argument))
             self._writer.add("`:")
@@ -381,6 +383,25 @@ def _margin(text: str, at: int) -> int:
     return len(whole) - len(whole.lstrip(" \t"))
 
 
+def _definitions(text: str, start: int, end: int) -> list[tuple[Range, Range]]:
+    """Terms, each on a line of its own, with what is indented below; none if it is no such list."""
+    entries: list[tuple[Range, Range]] = []
+    base = _margin(text, start)
+    lines = [(a, a + len(text[a:b].rstrip())) for a, b in line_ranges(text, start, end)]
+    for number, (a, b) in enumerate(lines):
+        margin = _margin(text, a)
+        if margin > base and entries:
+            term, said = entries[-1]
+            entries[-1] = (term, (said[0] or a + margin, b))
+        elif number + 1 < len(lines) and _margin(text, lines[number + 1][0]) > base:
+            if text[b - 1] in ".,;:!?":
+                return []
+            entries.append(((max(a, start) if number == 0 else a + margin, b), (0, 0)))
+        else:
+            return []
+    return entries
+
+
 def _listed_rows(text: str, start: int, end: int) -> list[list[list[Range]]]:
     """The rows of a `list-table`: a list of lists."""
     rows: list[list[list[Range]]] = []
@@ -405,23 +426,28 @@ def _listed_rows(text: str, start: int, end: int) -> list[list[list[Range]]]:
 
 
 def _grid_rows(lines: Sequence[tuple[int, str]]) -> list[list[list[Range]]]:
-    """The rows of a table whose cells are framed; none where a cell spans others."""
-    margin = len(lines[0][1]) - len(lines[0][1].lstrip())
+    """The rows of a table whose cells are framed; none where a cell spans rows.
+
+    What spans all columns stands in the first one.
+    """
     corners = [i for i, sign in enumerate(lines[0][1]) if sign == "+"]
     rows: list[list[list[Range]]] = []
     fresh = True
     for start, line in lines:
-        if line[margin : margin + 1] == "+":
+        if not line.strip(" +-="):
             fresh = True
-            if [i for i, sign in enumerate(line) if sign == "+"] != corners:
-                return []
             continue
-        if len(line) <= corners[-1] or any(line[corner] != "|" for corner in corners):
+        inner = [i for i in corners[1:-1] if line[i : i + 1] != "|"]
+        if len(line) != corners[-1] + 1 or line[corners[0]] + line[-1] != "||":
+            return []
+        if inner and (inner != corners[1:-1] or "|" in line[corners[0] + 1 : -1]):
             return []
         if fresh:
             rows.append([[] for _ in corners[1:]])
             fresh = False
-        for column, (left, right) in enumerate(pairwise(corners)):
+        for column, (left, right) in enumerate(
+            pairwise([corners[0], corners[-1]] if inner else corners)
+        ):
             _put(rows[-1][column], start, line, left + 1, right)
     return rows
 
@@ -448,7 +474,7 @@ def _ruled_rows(lines: Sequence[tuple[int, str]]) -> list[list[list[Range]]]:
 
 def _put(cell: list[Range], start: int, line: str, left: int, right: int) -> None:
     words = line[left:right]
-    if words.strip(" |"):
+    if words.strip(" |") and not words.lstrip().startswith(".. "):
         left += len(words) - len(words.lstrip(" |"))
         cell.append((start + left, start + left + len(words.strip(" |"))))
 

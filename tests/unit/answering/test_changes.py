@@ -31,6 +31,24 @@ def test_a_list_of_changes_is_told_by_its_references(text: str, title: str, expe
 
 
 @pytest.mark.parametrize(
+    ("title", "file", "section", "expected"),
+    [
+        ("Changelog", "changelog.rst", "2.1.0 (May 3, 2026)", True),
+        ("Important notes", "changes.rst", "Version 1.1.5 (2018-04-01)", True),
+        ("What's new in Borg", "a.md", "v1.2.3", True),
+        ("Changelog", "changelog.rst", "How to read it", False),
+        ("Installation", "install.md", "Ubuntu 22.04", False),
+        ("Changes of state", "states.md", "Version 1.1", False),
+    ],
+)
+def test_a_list_of_changes_is_told_by_its_versions(
+    title: str, file: str, section: str, expected: bool
+) -> None:
+    chunk = make_chunk("Text.", page_title=title, source_file=file, section_path=(title, section))
+    assert lists_changes(chunk) is expected
+
+
+@pytest.mark.parametrize(
     "question",
     ["What changed in 0.95?", "Who fixed the clock?", "Is `spin` deprecated?", "What is new?"],
 )

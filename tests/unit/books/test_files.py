@@ -27,6 +27,14 @@ def test_files_are_sorted_and_carry_size_and_time(root: Path) -> None:
     assert files[1].mtime_ns == (root / "b" / "c.MD").stat().st_mtime_ns
 
 
+def test_a_part_of_a_page_is_read_if_the_page_stands_beside_it(root: Path) -> None:
+    for name in ("create.rst", "create.rst.inc", "global.rst.inc", "notes.inc"):
+        (root / name).write_text("text")
+    names = {file.source_file for file in discover(load_book(root))}
+    assert {"create.rst", "create.rst.inc"} <= names
+    assert not {"global.rst.inc", "notes.inc"} & names
+
+
 def test_links_that_leave_the_folder_are_refused(root: Path) -> None:
     (root / "out.md").symlink_to(root.parent / "secret.md")
     (root / "folder").symlink_to(root.parent)

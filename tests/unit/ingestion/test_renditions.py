@@ -91,6 +91,7 @@ def test_a_note_is_its_sentence_and_targets_and_toctrees_are_nothing() -> None:
         ".. note:: Running it on Windows\n   is experimental.\n\n"
         ".. toctree::\n   :maxdepth: 2\n\n   a\n\n"
         ".. warning::\n\n   Make a backup.\n\n"
+        ".. class:: borg-options-table\n\n"
         ".. option:: --force\n\n   Overwrites files.\n\n"
         ".. _VLC: https://example.org\n"
     )
@@ -104,12 +105,13 @@ def test_lists_keep_their_depth_and_definitions_their_term() -> None:
     source = (
         "* one\n  continued\n\n  - inner ``x``\n\n* two\n\n"
         "#. first\n#. second\n\n"
-        "repokey\n    The key is kept in the repository.\n\n"
+        "repokey\n    The key is kept\n    in the repository.\nkeyfile\n    On the disk.\n\n"
         "| a verse\n| of two lines\n"
     )
     assert rendered(source) == (
         "- one\n   continued\n   - inner `x`\n- two\n1. first\n1. second\n\n"
-        "repokey\n: The key is kept in the repository.\n\na verse\nof two lines"
+        "repokey\n: The key is kept\nin the repository.\n\nkeyfile\n: On the disk.\n\n"
+        "a verse\nof two lines"
     )
 
 
@@ -133,9 +135,14 @@ def test_tables_become_tables(source: str) -> None:
     assert "pacman -S" in arch
 
 
-def test_a_table_with_cells_that_span_others_stays_as_it_is_drawn() -> None:
-    source = "+---+---+\n| a | b |\n+---+---+\n| both  |\n+---+---+\n"
+def test_a_table_with_cells_that_span_rows_stays_as_it_is_drawn() -> None:
+    source = "+---+---+\n| a | b |\n|   +---+\n|   | c |\n+---+---+\n"
     assert rendered(source) == f"```\n{source.rstrip()}\n```"
+
+
+def test_what_spans_a_table_stands_in_its_first_column() -> None:
+    source = "+---+---+\n| a | b |\n+---+---+\n| both  |\n+---+---+\n"
+    assert rendered(source) == "| a | b |\n| --- | --- |\n| both |  |"
 
 
 WORDS = st.sampled_from(
