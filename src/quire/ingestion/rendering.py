@@ -37,12 +37,14 @@ _RULES = ("──", "━━", "══", "-----", "=====", "#####", "*****")
 _RULE = re.compile(r"([─━═])\1+|(([-=#*])\3\3)\3{2,}")
 """Lines drawn in code: a frame costs as many tokens as all the words in it."""
 _UNWRAPPED = "mdx-code-block"
-_MYST = re.compile(r"\{([a-z][\w-]*)\}[ \t]*(.*)")
+MYST = re.compile(r"\{([a-z][\w-]*)\}[ \t]*(.*)")
 _OPTIONS = re.compile(r"\A(?:[ \t]*:[\w-]+:[^\n]*(?:\n|\Z))+")
 _ALTERNATIVE = re.compile(r"^[ \t]*:alt:[ \t]*(.+)", re.MULTILINE)
-_MYST_SILENT = frozenset("literalinclude include toctree contents raw image figure".split())
-_MYST_CODE = frozenset("code code-block code-cell sourcecode testcode math".split())
-_MYST_PROSE = frozenset(
+MYST_SILENT = frozenset(
+    "literalinclude include toctree contents raw image figure button-ref button-link".split()
+)
+MYST_CODE = frozenset("code code-block code-cell sourcecode testcode math".split())
+MYST_PROSE = frozenset(
     "note tip hint important warning caution danger attention error seealso admonition dropdown "
     "margin sidebar topic tab-item tab-set".split()
 )
@@ -147,7 +149,7 @@ def _fence(text: str, info: str, inline: Inline) -> str:
     code = text[start:end]
     if info == _UNWRAPPED:  # Docusaurus renders it as part of the page
         return _nested(code, inline)
-    if info[:1] == "{" and (directive := _MYST.match(info)):
+    if info[:1] == "{" and (directive := MYST.match(info)):
         said = _directive(directive.group(1), directive.group(2).strip(), code, inline)
         if said is not None:
             return said
@@ -162,10 +164,10 @@ def _directive(name: str, argument: str, text: str, inline: Inline) -> str | Non
     """The words of a MyST directive; None when the braces hold something else, as a language."""
     options = _OPTIONS.match(text)
     body = text[options.end() :] if options else text
-    if name in _MYST_SILENT:
+    if name in MYST_SILENT:
         said = _ALTERNATIVE.search(text)
         return inline(said.group(1)) if said else ""
-    if name in _MYST_CODE:
+    if name in MYST_CODE:
         code = _undrawn(_dedent(body))
         return f"{argument}\n{code}" if argument and name != "math" else code
     if name == "eval-rst":
@@ -181,7 +183,7 @@ def _directive(name: str, argument: str, text: str, inline: Inline) -> str | Non
                 )
             )
         )
-    if name in _MYST_PROSE:
+    if name in MYST_PROSE:
         title = inline(argument) if name in _MYST_TITLED else name.capitalize()
         said = _nested(body, inline)
         return f"{title}: {said}" if title and said else title or said

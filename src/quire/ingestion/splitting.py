@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,12 +16,13 @@ from quire.ingestion.pages import Page, Skipped, read_page
 from quire.ingestion.pieces import Piece, PieceMaker
 from quire.ingestion.renditions import rendition
 from quire.ingestion.sections import Section, sections
-from quire.models import Chunk, utc_now
+from quire.models import Chunk, Rendition, utc_now
 
 SPLITTING_VERSION = 6
 """Rises when the same page would be split or rendered otherwise."""
 
 MIN_CHARACTERS = 10
+_DIRECTIVE_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})\{")
 _TINY_WORDS = 10
 _MAX_WIDTH = 10
 """Characters per token that no text reaches; more of them are not estimated, only split."""
@@ -365,11 +367,16 @@ class _Assembly:
                     word_count=max(1, count),
                     token_count=max(1, int(count * 1.3)),
                     char_count=len(text),
-                    opening="" if rendered else draft.pieces[0].opening,
+                    opening=_opening(draft.pieces[0], rendered),
                     rendition=rendered,
                 )
             )
         return PageChunks(tuple(chunks), embedded)
+
+
+def _opening(first: Piece, rendered: Rendition | None) -> str:
+    """What the chunk begins in; its rendition, if it has one, is in no directive any more."""
+    return "" if rendered and _DIRECTIVE_FENCE.match(first.opening) else first.opening
 
 
 def _url(page: Page, section: Section) -> str:

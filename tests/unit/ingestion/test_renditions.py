@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,58 @@ def test_what_was_added_has_no_place() -> None:
     code = of_cells()[1]
     assert code.place(0, len("```python")) is None
     assert code.place(0, len(code.markdown)) == (0, len(code.text))
+
+
+MYST = """\
+# Clusters
+
+```{note}
+:class: wide
+Start the {ref}`head node <head>` before others.
+```
+
+Call {py:func}`~ray.init` once:
+
+```{code-block} python
+:linenos:
+
+ray.init()  # here
+```
+
+```{literalinclude} ../code/start.py
+```
+
+````{dropdown} More
+Some more words with `code`.
+
+```bash
+ray up
+```
+````
+
+```{eval-rst}
+Use ``ray start``::
+
+    ray start --head
+```
+
+```python
+left = {"as": "it is"}
+```
+"""
+
+
+def test_directives_and_roles_of_myst_become_markdown() -> None:
+    found = rendition(read(MYST, "a.md"), 0, len(MYST))
+    assert found is not None
+    assert_traced(found, MYST)
+    assert re.sub(r"\n{3,}", "\n\n", found.text) == (
+        "# Clusters\n\nStart the head node before others.\n\nCall `init` once:\n\n"
+        "```python\nray.init()  # here\n```\n\n"
+        "Some more words with `code`.\n\n```bash\nray up\n```\n\n"
+        "Use `ray start`:\n\n```\nray start --head\n```\n\n"
+        '```python\nleft = {"as": "it is"}\n```\n'
+    )
 
 
 def test_markdown_needs_no_rendition() -> None:

@@ -1,24 +1,16 @@
-"""Chunks of other markups as Markdown, each copied character traced to the file.
-
-Answers are made from Markdown: their sentences, lists, code and tables are found in it, and the
-reader model was taught on it. A slice of reStructuredText or of a notebook's JSON is none. So it is
-written anew here, and what is quoted from that is put back to where it stands in the file.
-"""
+"""reStructuredText as Markdown."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import Final
 
 from quire.ingestion.blocks import Block
-from quire.ingestion.notebooks import Segment
-from quire.ingestion.pages import Page
+from quire.ingestion.renditions.tables import OPTION, Rows, grid_rows, listed_rows, ruled_rows
+from quire.ingestion.renditions.writer import Range, Writer, margin_of
 from quire.ingestion.restructured import DIRECTIVE, ITEM, TABLE
 from quire.ingestion.sentences import line_ranges
-from quire.models import Rendition, Run
 
 _INLINE: Final = re.compile(
     r"``(?P<literal>(?:[^`]|`(?!`)){1,400}+)``"
@@ -32,8 +24,8 @@ _INLINE: Final = re.compile(
     re.DOTALL,
 )
 _MARKED: Final = re.compile(r"[`|_\\\n]")
-_TARGET: Final = re.compile(r"\s*<[^<>`]{0,300}>\Z")
-_CODE_ROLES: Final = frozenset(
+TARGET: Final = re.compile(r"\s*<[^<>`]{0,300}>\Z")
+CODE_ROLES: Final = frozenset(
     "code literal func function class meth method mod module attr attribute data const exc obj "
     "option envvar command program file kbd samp confval setting cmdoption macro type member "
     "keyword token any".split()
@@ -44,94 +36,28 @@ _OBJECTS: Final = frozenset(
     "function class method attribute data exception option envvar confval cmdoption describe "
     "setting program property decorator macro type member var".split()
 )
-_OPTION: Final = re.compile(r"[ \t]*:[\w -]{1,40}:(?:\s|\Z)")
 _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,30}\Z")
 _FOOTNOTE: Final = re.compile(r"[ \t]*\.\.[ \t]+\[[^\]\n]{1,60}\][ \t]*")
-_ROW: Final = re.compile(r"(?P<margin>[ \t]*)\*[ \t]+-(?:[ \t]+|\Z)")
-_CELL: Final = re.compile(r"(?P<margin>[ \t]*)-(?:[ \t]+|\Z)")
 _NUMBER: Final = re.compile(r"\(?(\d{1,9})[.)]")
 _DEPTH: Final = "   "
 
-Range = tuple[int, int]
 
+class Restructured:
+    """Writes one slice of reStructuredText; `base` is where the file's slice begins."""
 
-def rendition(page: Page, start: int, end: int) -> Rendition | None:
-    """`page.text[start:end]` as Markdown; None if the page is Markdown or plain text."""
-    if page.format == "restructured":
-        return _Restructured(page.text, start, end).render(_within(page.blocks, start, end))
-    if page.format == "notebook":
-        return _of_notebook(page, start, end)
-    return None
-
-
-def _within(blocks: Sequence[Block], start: int, end: int) -> Sequence[Block]:
-    first = bisect_right(blocks, start, key=lambda block: block.end)
-    return blocks[first : bisect_left(blocks, end, key=lambda block: block.start)]
-
-
-class _Writer:
-    """Markdown in the making."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._length = 0
-        self._runs: list[Run] = []
-        self._gap = ""
-
-    def part(self, gap: str) -> None:
-        """Put this before what comes next, if anything stands already."""
-        self._gap = gap if self._length else ""
-
-    def add(self, words: str) -> None:
-        """Write what the file doesn't say."""
-        if words:
-            self._write(words)
-
-    def copy(self, text: str, there: int, width: int | None = None) -> None:
-        """Write what stands in the file `there` on, in so many characters."""
-        if not text:
-            return
-        if self._gap:
-            gap, self._gap = self._gap, ""
-            self._write(gap)
-        width = len(text) if width is None else width
-        last = self._runs[-1] if self._runs else None
-        if (
-            last is not None
-            and len(text) == width
-            and last.length == last.width
-            and last.here + last.length == self._length
-            and last.there + last.width == there
-        ):
-            size = last.length + width
-            self._runs[-1] = Run(last.here, last.there, size, size)
-        else:
-            self._runs.append(Run(self._length, there, len(text), width))
-        self._parts.append(text)
-        self._length += len(text)
-
-    def done(self) -> Rendition:
-        return Rendition("".join(self._parts), tuple(self._runs))
-
-    def _write(self, words: str) -> None:
-        if self._gap:
-            words, self._gap = self._gap + words, ""
-        self._parts.append(words)
-        self._length += len(words)
-
-
-class _Restructured:
-    """Writes one slice of reStructuredText."""
-
-    def __init__(self, text: str, start: int, end: int) -> None:
+    def __init__(
+        self, writer: Writer, text: str, start: int, end: int, base: int | None = None
+    ) -> None:
         self._text = text
         self._start = start
+        self._base = start if base is None else base
         self._end = end
-        self._writer = _Writer()
+        self._writer = writer
         self._indents: list[int] = []
         """Of the open lists, outermost first."""
 
-    def render(self, blocks: Sequence[Block]) -> Rendition:
+    def write(self, blocks: Sequence[Block]) -> None:
+        """Write those of the blocks that the slice holds, or what it holds of them."""
         beyond = self._start
         listed = False
         for block in blocks:
@@ -143,7 +69,6 @@ class _Restructured:
             if not listed:
                 self._indents = []
             beyond = self._block(block, start, end)
-        return self._writer.done()
 
     def _block(self, block: Block, start: int, end: int) -> int:
         """Write a block; returns where what it took ends."""
@@ -205,7 +130,7 @@ class _Restructured:
 
     def _item(self, start: int, end: int) -> None:
         text = self._text
-        indent = _margin(text, start)
+        indent = margin_of(text, start)
         start += len(text[start:end]) - len(text[start:end].lstrip())
         mark = ITEM.match(text, start, end)
         while self._indents and self._indents[-1] > indent:
@@ -223,7 +148,7 @@ class _Restructured:
         head = self._text[start:end].lstrip()
         if head.startswith(".. "):
             del lines[0]
-            while lines and _OPTION.match(self._text, lines[0][0], lines[0][1]):
+            while lines and OPTION.match(self._text, lines[0][0], lines[0][1]):
                 del lines[0]
         elif TABLE.match(head.partition("\n")[0].strip()) and self._drawn_table(lines):
             return
@@ -237,7 +162,7 @@ class _Restructured:
             del lines[-1]
         if not lines:
             return
-        margin = min(_margin(text, a) for a, b in lines if text[a:b].strip())
+        margin = min(margin_of(text, a) for a, b in lines if text[a:b].strip())
         fence = "~~~~" if "```" in text[lines[0][0] : lines[-1][1]] else "```"
         self._writer.add(fence + language)
         for a, b in lines:
@@ -256,7 +181,7 @@ class _Restructured:
         name = found[1].lower().rpartition(":")[2]
         if name == "list-table":
             after = self._below(start)
-            self._table(_listed_rows(text, end, after))
+            self._table(listed_rows(text, end, after))
             return after
         argument = (found[2] or "").strip()
         styles = name == "class" and argument == argument.lower() and "(" not in argument
@@ -269,9 +194,9 @@ class _Restructured:
 
     def _below(self, start: int) -> int:
         """Where what is indented below a directive ends."""
-        text, margin, after = self._text, _margin(self._text, start), start
+        text, margin, after = self._text, margin_of(self._text, start), start
         for a, b in line_ranges(text, start, self._end):
-            if a > start and text[a:b].strip() and _margin(text, a) <= margin:
+            if a > start and text[a:b].strip() and margin_of(text, a) <= margin:
                 break
             after = b
         return after
@@ -280,13 +205,13 @@ class _Restructured:
         """A table that is drawn with characters; False if its cells can't be told."""
         text = self._text
         rows = [(a, text[a:b].rstrip()) for a, b in lines if text[a:b].strip()]
-        drawn = _grid_rows(rows) if rows[0][1].lstrip()[0] == "+" else _ruled_rows(rows)
+        drawn = grid_rows(rows) if rows[0][1].lstrip()[0] == "+" else ruled_rows(rows)
         if not drawn:
             return False
         self._table(drawn)
         return True
 
-    def _table(self, rows: Sequence[Sequence[Sequence[Range]]]) -> None:
+    def _table(self, rows: Rows) -> None:
         """Rows of cells of lines; the first row is the header."""
         if not rows:
             return
@@ -343,19 +268,19 @@ class _Restructured:
             self._copy(start, start + len(text[start:end].partition(";")[0]))
             return
         start += text[start] in "~!"
-        if text[start - 1] == "~" and not _TARGET.search(text[start:end]):
+        if text[start - 1] == "~" and not TARGET.search(text[start:end]):
             start = max(start, text.rfind(".", start, end) + 1)
         if name in _TICKETS and text[start:end].isdigit():
             self._writer.add("#")
-        if name in _CODE_ROLES:
-            target = _TARGET.search(text[start:end])
+        if name in CODE_ROLES:
+            target = TARGET.search(text[start:end])
             self._as_code(start, start + target.start() if target else end)
         else:
             self._titled(start, end)
 
     def _titled(self, start: int, end: int) -> None:
         """The words of a link, without where it leads."""
-        target = _TARGET.search(self._text[start:end])
+        target = TARGET.search(self._text[start:end])
         self._unbroken(start, start + target.start() if target else end)
 
     def _as_code(self, start: int, end: int) -> None:
@@ -367,152 +292,28 @@ class _Restructured:
     def _unbroken(self, start: int, end: int) -> None:
         """Words as they are, without the indentation after a line break."""
         for a, b in line_ranges(self._text, start, end):
-            skipped = _margin(self._text, a) if a > start else 0
+            skipped = margin_of(self._text, a) if a > start else 0
             self._copy(min(a + skipped, b), b)
 
     def _copy(self, start: int, end: int) -> None:
         if start < end:
-            self._writer.copy(self._text[start:end], start - self._start)
-
-
-def _margin(text: str, at: int) -> int:
-    """Columns before what stands on the line of this place."""
-    line = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", line)
-    whole = text[line : len(text) if end < 0 else end]
-    return len(whole) - len(whole.lstrip(" \t"))
+            self._writer.copy(self._text[start:end], start - self._base)
 
 
 def _definitions(text: str, start: int, end: int) -> list[tuple[Range, Range]]:
     """Terms, each on a line of its own, with what is indented below; none if it is no such list."""
     entries: list[tuple[Range, Range]] = []
-    base = _margin(text, start)
+    base = margin_of(text, start)
     lines = [(a, a + len(text[a:b].rstrip())) for a, b in line_ranges(text, start, end)]
     for number, (a, b) in enumerate(lines):
-        margin = _margin(text, a)
+        margin = margin_of(text, a)
         if margin > base and entries:
             term, said = entries[-1]
             entries[-1] = (term, (said[0] or a + margin, b))
-        elif number + 1 < len(lines) and _margin(text, lines[number + 1][0]) > base:
+        elif number + 1 < len(lines) and margin_of(text, lines[number + 1][0]) > base:
             if text[b - 1] in ".,;:!?":
                 return []
             entries.append(((max(a, start) if number == 0 else a + margin, b), (0, 0)))
         else:
             return []
     return entries
-
-
-def _listed_rows(text: str, start: int, end: int) -> list[list[list[Range]]]:
-    """The rows of a `list-table`: a list of lists."""
-    rows: list[list[list[Range]]] = []
-    for a, b in line_ranges(text, start, end):
-        line = text[a:b].rstrip()
-        if not line.strip() or _OPTION.match(line):
-            continue
-        mark = _ROW.match(line)
-        if mark:
-            rows.append([])
-        elif rows:
-            mark = _CELL.match(line)
-        if not rows:
-            continue
-        if mark:
-            rows[-1].append([])
-        at = mark.end() if mark else len(line) - len(line.lstrip())
-        body = line[at:].removeprefix("| ")
-        if body and rows[-1]:
-            rows[-1][-1].append((a + len(line) - len(body), a + len(line)))
-    return rows
-
-
-def _grid_rows(lines: Sequence[tuple[int, str]]) -> list[list[list[Range]]]:
-    """The rows of a table whose cells are framed; none where a cell spans rows.
-
-    What spans all columns stands in the first one.
-    """
-    corners = [i for i, sign in enumerate(lines[0][1]) if sign == "+"]
-    rows: list[list[list[Range]]] = []
-    fresh = True
-    for start, line in lines:
-        if not line.strip(" +-="):
-            fresh = True
-            continue
-        inner = [i for i in corners[1:-1] if line[i : i + 1] != "|"]
-        if len(line) != corners[-1] + 1 or line[corners[0]] + line[-1] != "||":
-            return []
-        if inner and (inner != corners[1:-1] or "|" in line[corners[0] + 1 : -1]):
-            return []
-        if fresh:
-            rows.append([[] for _ in corners[1:]])
-            fresh = False
-        for column, (left, right) in enumerate(
-            pairwise([corners[0], corners[-1]] if inner else corners)
-        ):
-            _put(rows[-1][column], start, line, left + 1, right)
-    return rows
-
-
-def _ruled_rows(lines: Sequence[tuple[int, str]]) -> list[list[list[Range]]]:
-    """The rows of a table with rules above, below and under its header."""
-    columns = [found.span() for found in re.finditer(r"=+", lines[0][1])]
-    rules = [number for number, (_, line) in enumerate(lines) if TABLE.match(line.strip())]
-    rows: list[list[list[Range]]] = [] if len(rules) > 2 else [[[] for _ in columns]]
-    fresh = True
-    for number, (start, line) in enumerate(lines):
-        if number in rules or not line.strip(" -"):
-            fresh = fresh or number in rules
-            continue
-        bounds = [left for left, _ in columns[1:]] + [max(len(line), columns[-1][1])]
-        cells = [(left, right) for (left, _), right in zip(columns, bounds, strict=True)]
-        if fresh or line[slice(*cells[0])].strip():
-            rows.append([[] for _ in columns])
-            fresh = False
-        for column, (left, right) in enumerate(cells):
-            _put(rows[-1][column], start, line, left, right)
-    return rows
-
-
-def _put(cell: list[Range], start: int, line: str, left: int, right: int) -> None:
-    words = line[left:right]
-    if words.strip(" |") and not words.lstrip().startswith(".. "):
-        left += len(words) - len(words.lstrip(" |"))
-        cell.append((start + left, start + left + len(words.strip(" |"))))
-
-
-def _of_notebook(page: Page, start: int, end: int) -> Rendition:
-    """The source of a cell, or a part of it; code in a fence."""
-    writer = _Writer()
-    block = _code_cell(page, start)
-    fence = "~~~~" if "```" in page.text[start:end] else "```"
-    if block is not None:
-        writer.add(f"{fence}{block.info}\n")
-    base = page.origin(start, end)[0]
-    for here, there, length, width in _traced(page.segments, start, end):
-        writer.copy(page.text[here : here + length], there - base, width)
-    if block is not None:
-        writer.add(f"\n{fence}")
-    return writer.done()
-
-
-def _code_cell(page: Page, start: int) -> Block | None:
-    """The block of a code cell that holds this place; it is all of its cell."""
-    index = bisect_right(page.blocks, start, key=lambda block: block.end)
-    alone = index in page.breaks and (index + 1 in page.breaks or index + 1 == len(page.blocks))
-    if not alone or page.blocks[index].kind != "code":
-        return None
-    return page.blocks[index]
-
-
-def _traced(segments: Sequence[Segment], start: int, end: int) -> Iterator[Run]:
-    """The runs of `text[start:end]`, with offsets into the text and the file."""
-    index = bisect_right(segments, start, key=lambda segment: segment.here) - 1
-    for segment, after in zip(segments[index:], [*segments[index + 1 :], None], strict=True):
-        if segment.here >= end:
-            return
-        here, stop = max(segment.here, start), min(after.here if after else end, end)
-        if segment.width > 1 and here == segment.here:
-            yield Run(here, segment.there, 1, segment.width)
-            here += 1
-        if here < stop:
-            ahead = here - segment.here + max(0, segment.width - 1)
-            yield Run(here, segment.there + ahead, stop - here, stop - here)
