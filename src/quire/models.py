@@ -25,7 +25,7 @@ def utc_now() -> datetime:
 
 
 class Run(NamedTuple):
-    """Characters of a rendition that stand in the chunk's text, in the same order.
+    """Characters of a rendition that stand side by side in the chunk's text.
 
     As many here as there: each stands for its like. Else one here is spelt with several there.
     """
@@ -36,6 +36,13 @@ class Run(NamedTuple):
     width: int
     """Characters of the chunk's text that they take."""
 
+    def part(self, start: int, end: int) -> tuple[int, int]:
+        """What of them stands between these places here, there."""
+        if self.length != self.width:
+            return self.there, self.there + self.width
+        first, last = max(start, self.here), min(end, self.here + self.length)
+        return self.there + first - self.here, self.there + last - self.here
+
 
 @dataclass(frozen=True, slots=True)
 class Rendition:
@@ -43,20 +50,16 @@ class Rendition:
 
     text: str
     runs: tuple[Run, ...]
-    """In order, and without overlaps on either side."""
+    """As they stand here. There it may be otherwise: lines of two cells take turns in a drawing."""
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Where `text[start:end]` stands in the chunk's text; None if all of it was added."""
+        """The slice of the chunk's text that holds `text[start:end]`; None if all was added."""
         first = bisect_right(self.runs, start, key=lambda run: run.here + run.length)
-        last = bisect_left(self.runs, end, key=lambda run: run.here) - 1
-        if first > last:
+        after = bisect_left(self.runs, end, key=lambda run: run.here)
+        held = [run.part(start, end) for run in self.runs[first:after]]
+        if not held:
             return None
-        one, other = self.runs[first], self.runs[last]
-        ahead = max(0, start - one.here) if one.length == one.width else 0
-        behind = min(end, other.here + other.length) - other.here
-        return one.there + ahead, other.there + (
-            behind if other.length == other.width else other.width
-        )
+        return min(begin for begin, _ in held), max(stop for _, stop in held)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

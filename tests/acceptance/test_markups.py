@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.acceptance.conftest import Terminal
+
+pytestmark = pytest.mark.xdist_group("markups")
 
 GUIDE = """\
 .. _guide:
@@ -72,53 +75,62 @@ NOTEBOOK: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True)
+class Bees:
+    """The book, in a data folder of its own."""
+
+    folder: Path
+    terminal: Terminal
+
+    def ask(self, question: str) -> dict[str, Any]:
+        answer = self.terminal.json("ask", question)
+        assert answer["should_answer"], answer
+        for source in answer["sources"]:
+            text = (self.folder / source["source_file"]).read_text()
+            assert text[source["char_start"] : source["char_end"]] == source["quote"]
+        return answer
+
+
 @pytest.fixture(scope="module")
-def bees(terminal: Terminal, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    book = tmp_path_factory.mktemp("books") / "bees"
+def bees(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Bees:
+    place = tmp_path_factory.mktemp("markups")
+    book = place / "bees"
     book.mkdir()
     (book / "guide.rst").write_text(GUIDE)
     (book / "swarms.ipynb").write_text(json.dumps(NOTEBOOK, indent=1))
+    terminal = Terminal(place / "home", model_cache)
     terminal.json("ingest", str(book))
-    return book
+    return Bees(book, terminal)
 
 
-def ask(terminal: Terminal, book: Path, question: str) -> dict[str, Any]:
-    answer = terminal.json("ask", question, "--book-id", "bees")
-    assert answer["should_answer"], answer
-    for source in answer["sources"]:
-        text = (book / source["source_file"]).read_text()
-        assert text[source["char_start"] : source["char_end"]] == source["quote"]
-    return answer
-
-
-def test_reStructuredText_is_said_without_its_markup(terminal: Terminal, bees: Path) -> None:
-    said = ask(terminal, bees, "What is a queen excluder?")
+def test_reStructuredText_is_said_without_its_markup(bees: Bees) -> None:
+    said = bees.ask("What is a queen excluder?")
     assert "keeps the queen out of the honey super. [1]" in said["answer"]
     assert ":ref:`honey super <super>`" in said["sources"][0]["quote"]
-    said = ask(terminal, bees, "Where is the queen excluder put?")
+    said = bees.ask("Where is the queen excluder put?")
     assert "`hive --exclude` once the spring flow begins." in said["answer"]
 
 
-def test_a_literal_block_is_code_with_its_comments(terminal: Terminal, bees: Path) -> None:
-    said = ask(terminal, bees, "How do I set up a hive?")
+def test_a_literal_block_is_code_with_its_comments(bees: Bees) -> None:
+    said = bees.ask("How do I set up a hive?")
     assert "```\n# frames first\nhive init --frames 10 <location>\n```" in said["answer"]
     assert "::" not in said["answer"]
 
 
-def test_a_list_table_is_a_table(terminal: Terminal, bees: Path) -> None:
-    said = ask(terminal, bees, "How much does a full honey super weigh?")
+def test_a_list_table_is_a_table(bees: Bees) -> None:
+    said = bees.ask("How much does a full honey super weigh?")
     assert "| Honey super | 18 kg |" in said["answer"]
 
 
-def test_a_notebook_is_said_without_its_json(terminal: Terminal, bees: Path) -> None:
-    said = ask(terminal, bees, "What is a swarm?")
+def test_a_notebook_is_said_without_its_json(bees: Bees) -> None:
+    said = bees.ask("What is a swarm?")
     assert 'A *swarm* is a colony that leaves its hive with the old "queen". [1]' in said["answer"]
     assert said["sources"][0]["source_file"] == "swarms.ipynb"
     assert '\\"queen\\".' in said["sources"][0]["quote"]
 
 
-def test_a_code_cell_is_code(terminal: Terminal, bees: Path) -> None:
-    said = ask(terminal, bees, "How do I count swarms?")
+def test_a_code_cell_is_code(bees: Bees) -> None:
+    said = bees.ask("How do I count swarms?")
     assert (
         "```python\n# count swarms\nimport swarms\nswarms.count(year=2026)\n```" in said["answer"]
     )

@@ -16,29 +16,32 @@ Rows = list[list[list[Range]]]
 
 OPTION: Final = re.compile(r"[ \t]*:[\w -]{1,40}:(?:\s|\Z)")
 """A directive's option."""
-_ROW: Final = re.compile(r"(?P<margin>[ \t]*)\*[ \t]+-(?:[ \t]+|\Z)")
-_CELL: Final = re.compile(r"(?P<margin>[ \t]*)-(?:[ \t]+|\Z)")
+_ROW: Final = re.compile(r"[ \t]*\*[ \t]+(?P<dash>-)(?:[ \t]+|\Z)")
+_CELL: Final = re.compile(r"[ \t]*(?P<dash>-)(?:[ \t]+|\Z)")
 
 
 def listed_rows(text: str, start: int, end: int) -> Rows:
     """The rows of a `list-table`: a list of lists."""
     rows: Rows = []
+    column = 0  # of the dashes before cells; deeper ones are lists inside a cell
     for a, b in line_ranges(text, start, end):
         line = text[a:b].rstrip()
         if not line.strip() or OPTION.match(line):
             continue
         mark = _ROW.match(line)
-        if mark:
+        if mark and (not rows or mark.start("dash") == column):
             rows.append([])
+            column = mark.start("dash")
         elif rows:
             mark = _CELL.match(line)
-        if not rows:
+            mark = mark if mark and mark.start("dash") == column else None
+        else:
             continue
         if mark:
             rows[-1].append([])
         at = mark.end() if mark else len(line) - len(line.lstrip())
         body = line[at:].removeprefix("| ")
-        if body and rows[-1]:
+        if body and rows[-1] and not body.startswith(".. "):
             rows[-1][-1].append((a + len(line) - len(body), a + len(line)))
     return rows
 
