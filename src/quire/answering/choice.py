@@ -19,6 +19,11 @@ _DEPENDENT: Final = re.compile(
     r"result|difference|second|third)|another|one of them|neither|either)\b(?!\s+is\s+(?:why|how))",
     re.IGNORECASE,
 )
+_OF_ITS_HEADING: Final = re.compile(
+    r"[*_]*this (?!(?:is|was|has|will|can|may|should|must|also|\w+[^s]s)\b)\w+",
+    re.IGNORECASE,
+)
+"""How the first sentence of a section begins that speaks of what its heading names."""
 _LEANING: Final = re.compile(
     r"(?:\S+ ){0,3}(?:it|its|they|their|this|these|both|the (?:default|same))\b", re.IGNORECASE
 )
@@ -255,9 +260,11 @@ class Choice:
             before = self._at.get((first.excerpt.number, first.index - 1))
             if first.unit.kind in ("item", "step"):
                 break
-            if before is None or before.unit.kind != "sentence" or len(group) > 2:
-                return []
-            if before.unit.heading != first.unit.heading:
+            if before is None or before.unit.heading != first.unit.heading:
+                return (
+                    group if first.unit.heading and _OF_ITS_HEADING.match(first.unit.plain) else []
+                )
+            if before.unit.kind != "sentence" or len(group) > 2:
                 return []
             group.insert(0, before)
         return group

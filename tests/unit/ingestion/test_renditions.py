@@ -138,6 +138,19 @@ def test_tables_become_tables(source: str) -> None:
     assert "pacman -S" in arch
 
 
+def test_a_part_of_a_table_has_its_header() -> None:
+    rows = [f"distribution {i}  ``install {i}``" for i in range(9)]
+    rule = "==============  ============="
+    source = "\n".join([rule, "Name            Command", rule, *rows, rule])
+    page = read(source)
+    at = source.index(rows[4])
+    found = rendition(page, at, at + len(rows[4]))
+    assert found is not None
+    assert_traced(found, source[at:])
+    assert found.text == "| Name | Command |\n| --- | --- |\n| distribution 4 | `install 4` |"
+    assert found.place(0, len(found.text)) == (0, len(rows[4]) - 2)
+
+
 def test_a_list_inside_a_cell_is_no_row_of_cells() -> None:
     source = (
         ".. list-table::\n\n   * - Name\n     - Ways\n   * - Arch\n     - - first\n"

@@ -9,7 +9,7 @@ from typing import Final
 from quire.ingestion.blocks import Block
 from quire.ingestion.renditions.tables import OPTION, Rows, grid_rows, listed_rows, ruled_rows
 from quire.ingestion.renditions.writer import Range, Writer, margin_of
-from quire.ingestion.restructured import DIRECTIVE, ITEM, TABLE
+from quire.ingestion.restructured import DIRECTIVE, ITEM, TABLE, restructured_words
 from quire.ingestion.sentences import line_ranges
 
 _INLINE: Final = re.compile(
@@ -40,6 +40,8 @@ _LANGUAGE: Final = re.compile(r"[\w+#.-]{1,30}\Z")
 _FOOTNOTE: Final = re.compile(r"[ \t]*\.\.[ \t]+\[[^\]\n]{1,60}\][ \t]*")
 _NUMBER: Final = re.compile(r"\(?(\d{1,9})[.)]")
 _DEPTH: Final = "   "
+_LARGEST_TABLE: Final = 20_000
+"""Characters of a drawn table that is read again for every slice of it."""
 
 
 class Restructured:
@@ -150,7 +152,7 @@ class Restructured:
             del lines[0]
             while lines and OPTION.match(self._text, lines[0][0], lines[0][1]):
                 del lines[0]
-        elif TABLE.match(head.partition("\n")[0].strip()) and self._drawn_table(lines):
+        elif self._drawn_table(block, start, end):
             return
         self._fenced(lines, block.info if _LANGUAGE.match(block.info) else "")
 
@@ -201,18 +203,22 @@ class Restructured:
             after = b
         return after
 
-    def _drawn_table(self, lines: Sequence[Range]) -> bool:
-        """A table that is drawn with characters; False if its cells can't be told."""
+    def _drawn_table(self, block: Block, start: int, end: int) -> bool:
+        """The part of a table that is drawn with characters; False if its cells can't be told."""
         text = self._text
-        rows = [(a, text[a:b].rstrip()) for a, b in lines if text[a:b].strip()]
-        drawn = grid_rows(rows) if rows[0][1].lstrip()[0] == "+" else ruled_rows(rows)
-        if not drawn:
+        first = text[block.start : block.end].lstrip().partition("\n")[0].strip()
+        if block.end - block.start > _LARGEST_TABLE or not TABLE.match(first):
             return False
-        self._table(drawn)
-        return True
+        found = line_ranges(text, block.start, block.end)
+        lines = [(a, text[a:b].rstrip()) for a, b in found if text[a:b].strip()]
+        drawn = grid_rows(lines) if first[0] == "+" else ruled_rows(lines)
+        held = [row for row in drawn[1:] if any(start <= a < end for cell in row for a, _ in cell)]
+        if drawn and (held or start == block.start):
+            self._table([drawn[0], *held])
+        return bool(drawn)
 
     def _table(self, rows: Rows) -> None:
-        """Rows of cells of lines; the first row is the header."""
+        """Rows of cells of lines; the first row is the header, which may stand in another slice."""
         if not rows:
             return
         width = max(len(row) for row in rows)
@@ -222,7 +228,10 @@ class Restructured:
                 self._writer.add(" ")
                 for place, (a, b) in enumerate(row[column] if column < len(row) else ()):
                     self._writer.add(" " if place else "")
-                    self._inline(a, b)
+                    if self._start <= a < self._end:
+                        self._inline(a, b)
+                    else:
+                        self._writer.add(restructured_words(self._text[a:b]))
                 self._writer.add(" |")
             if number == 0:
                 self._writer.add("\n|" + " --- |" * width)
