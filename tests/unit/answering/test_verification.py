@@ -1,8 +1,13 @@
+from pathlib import Path
+
 import pytest
 
 from quire.answering.draft import Segment
 from quire.answering.ports import Claim
 from quire.answering.verification import Proven, Verifier, displayed
+from quire.books import Book
+from quire.ingestion.pages import Page, read_page
+from quire.ingestion.renditions import rendition
 from quire.models import Passage
 from quire.testing.answering import make_chunk
 
@@ -27,6 +32,28 @@ PASSAGES = [
     Passage(number=1, chunk=make_chunk(TEXT), score=0.9, cosine=0.7),
     Passage(number=2, chunk=make_chunk(OTHER, source_file="b.md"), score=0.5, cosine=0.4),
 ]
+
+
+SPHINX = "See :ref:`prune <p>`.\n\nArchives are kept in ``repo``::\n\n    borg list repo\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Archives are kept in the `repo`.", "Archives are kept in ``repo``:"),
+        ("See prune.", "See :ref:`prune <p>`."),
+        ("```\nborg list repo\n```", "borg list repo"),
+    ],
+)
+async def test_a_quote_of_another_markup_is_a_slice_of_the_file(text: str, quote: str) -> None:
+    page = read_page(Book(id="b", title="B", root=Path("/b")), "a.rst", SPHINX.encode())
+    assert isinstance(page, Page)
+    rendered = rendition(page, 0, len(SPHINX))
+    chunk = make_chunk(SPHINX, source_file="a.rst", rendition=rendered)
+    passage = Passage(number=1, chunk=chunk, score=0.9, cosine=0.7)
+    verifier = Verifier([passage], question="Where are archives?", base_url=None)
+    (proven,) = await verifier.verify(Segment(text=text, passages=(1,)))
+    assert [found.text for found in proven.quotes] == [quote]
 
 
 def test_indented_code_is_shown_as_code() -> None:
