@@ -16,7 +16,7 @@ from quire.ingestion.blocks import Block, bounded, scan
 from quire.ingestion.frontmatter import read_front_matter
 from quire.ingestion.inline import words
 from quire.ingestion.notebooks import Segment, read_notebook
-from quire.ingestion.restructured import scan_restructured
+from quire.ingestion.restructured import is_restructured, scan_restructured
 
 Format = Literal["markdown", "mdx", "restructured", "notebook", "text"]
 
@@ -121,6 +121,8 @@ def read_page(book: Book, source_file: str, data: bytes) -> Page | Skipped:
     segments: Sequence[Segment] = ()
     breaks: frozenset[int] = frozenset()
     start = 1 if source.startswith("\ufeff") else 0
+    if kind == "text" and is_restructured(source):
+        kind = "restructured"
     if kind == "notebook":
         notebook = read_notebook(source, source_file)
         text, segments, blocks = notebook.text, notebook.segments, notebook.blocks

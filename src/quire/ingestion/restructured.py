@@ -30,6 +30,13 @@ _SILENT = frozenset(
     "py:currentmodule autosummary graphviz mermaid uml sectnum header footer only-html "
     "tabularcolumns".split()
 )
+_HEAD = 8_000
+"""Characters by which the markup of a text is told."""
+_TITLED = re.compile(r"^(\S[^\n]{0,200})\n((?:=|-|~|\^|\*|#|\+|\"){3,})[ \t]*$", re.MULTILINE)
+_TELLING = re.compile(
+    r"^\.\. (?:[\w:-]+::|_[^\n:]{1,80}:)|:[a-z][\w:+-]{1,30}:`[^`\n]+`|``[^`\n]+``|`[^`\n]+`__?\b",
+    re.MULTILINE,
+)
 _ROLE = re.compile(r":[\w:+.-]+:`([^`]{1,1000})`")
 _TARGET = re.compile(r"\s*<[^<>`]{0,500}>\Z")
 _LITERAL = re.compile(r"``(.{1,1000}?)``", re.DOTALL)
@@ -43,6 +50,13 @@ _NAMED = re.compile(r"\b(\w+)__?(?=[\s.,;:!?)]|\Z)")
 def scan_restructured(text: str, start: int = 0) -> list[Block]:
     """The blocks of `text[start:]` in order; everything not blank belongs to exactly one."""
     return _Scanner(text, start).blocks()
+
+
+def is_restructured(text: str) -> bool:
+    """Whether plain text is reStructuredText: it has a title over a line of marks, and markup."""
+    head = text[:_HEAD]
+    titled = any(len(found[2]) * 3 >= len(found[1]) * 2 for found in _TITLED.finditer(head))
+    return titled and _TELLING.search(head) is not None
 
 
 def restructured_words(text: str) -> str:

@@ -107,3 +107,17 @@ def test_plain_text_is_split_at_blank_lines_only() -> None:
     found = page(text, "a.txt")
     assert [text[b.start : b.end] for b in found.blocks] == ["# no heading\n- no item", "Second."]
     assert found.headings == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("Models\n======\n\nA model is a :class:`~a.Model`.", "restructured"),
+        ("Models\n------\n\n.. note::\n\n   Text.", "restructured"),
+        ("Models\n======\n\nA model is a table.", "text"),
+        ("Use ``x`` here.\n\nNo title at all.", "text"),
+        ("A line that is much longer than its marks\n===\n\n``x``", "text"),
+    ],
+)
+def test_text_that_is_restructured_is_read_as_such(text: str, format: str) -> None:
+    assert page(text, "topics/models.txt").format == format
