@@ -25,6 +25,9 @@ _WHOLLY: Final = re.compile(
     re.IGNORECASE,
 )
 """What a page or its file is called that holds nothing else."""
+_OF_A_VERSION: Final = re.compile(
+    r"(?=.*\d\.\d).*\b(?:release notes|change ?log|what['’]?s new)\b.*", re.IGNORECASE
+)
 _VERSION: Final = re.compile(
     r"(?:\S+ ){0,2}v?\d+(?:\.\d+)+\S*(?: ?[-–—(,:].*)?|unreleased.*", re.IGNORECASE
 )
@@ -35,6 +38,8 @@ def lists_changes(chunk: Chunk) -> bool:
     entries = [entry["said"] for entry in _ENTRY.finditer(chunk.markdown)]
     named = sum(bool(_REFERENCE.search(entry)) for entry in entries)
     if named >= (1 if _LOG.search(chunk.page_title) else 2) and 2 * named > len(entries):
+        return True
+    if _OF_A_VERSION.fullmatch(chunk.page_title):
         return True
     if not any(_VERSION.fullmatch(title) for title in chunk.section_path):
         return False

@@ -20,7 +20,8 @@ _DEPENDENT: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_ITS_HEADING: Final = re.compile(
-    r"[*_]*this (?!(?:is|was|has|will|can|may|should|must|also|\w+[^s]s)\b)\w+",
+    r"[*_]*this (?!(?:is|was|has|will|can|may|should|must|also|document|page|section|chapter|"
+    r"lesson|article|reference|\w+[^s]s)\b)\w+",
     re.IGNORECASE,
 )
 """How the first sentence of a section begins that speaks of what its heading names."""

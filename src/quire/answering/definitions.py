@@ -19,12 +19,14 @@ ANNOUNCES: Final = re.compile(
     r"until now|so far|you(?:'ve| have) (?:explored|seen|learned)|before you can|"
     r"now that (?:we|you)|the next (?:chapter|lesson|section)|(?:previous|last) (?:chapter|lesson)|"
     r"let's|"
-    r"(?:this|the) (?:chapter|lesson|section|page) (?:explains|shows|covers|explores|describes))\b",
+    r"(?:this|the) (?:chapter|lesson|section|page|document|guide|article|reference) "
+    r"(?:explains|shows|covers|explores|describes|documents|lists))\b",
     re.IGNORECASE,
 )
 """How a book speaks of what it will do, instead of its subject."""
 _VERB: Final = re.compile(
-    r"\s*(?:\([^)]*\)\s*)?(?:\b(?:is|are|was|means|refers to|stands for|describes)\b|—|–|:)\s"
+    r"\s*(?:\([^)]*\)\s*)?"
+    r"(?:\b(?:is|are|was|means|refers to|stands for|describes|represents?)\b|—|–|:)\s"
 )
 _OF_A_KIND: Final = re.compile(
     r"\s*(?:\([^)]{0,200}\)\s*)?\b(?:is|are)\s+(?:an?|the|one of)\s", re.IGNORECASE

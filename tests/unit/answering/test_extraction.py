@@ -105,6 +105,7 @@ async def test_a_sentence_that_leans_on_another_never_stands_alone() -> None:
         ("## borg rename\n\n", "This command renames an archive in the repository.", True),
         ("", "This command renames an archive in the repository.", False),
         ("## borg rename\n\n", "This renames an archive in the repository.", False),
+        ("## borg rename\n\n", "This page is on renaming an archive in the repository.", False),
     ],
 )
 async def test_the_first_sentence_of_a_section_may_lean_on_its_heading(
