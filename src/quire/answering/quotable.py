@@ -107,7 +107,8 @@ def _pieces(text: str, block: Block) -> Iterator[tuple[int, int, UnitKind]]:
     start, end = _trimmed(text, block.start, block.end)
     match block.kind:
         case "fence" | "code" | "math":
-            if end - start > _MIN_CODE and _is_closed(text[start:end], block):
+            whole = end - start > _MIN_CODE and _is_closed(text[start:end], block)
+            if whole and not _follows_directive(text, start):
                 yield start, end, "code"
         case "table":
             yield start, end, "table"
@@ -165,6 +166,12 @@ def _is_closed(raw: str, block: Block) -> bool:
     if block.kind != "fence":
         return True
     return raw.rstrip().endswith(("```", "~~~")) and "\n" in raw
+
+
+def _follows_directive(text: str, start: int) -> bool:
+    """Whether it is what a directive is told (mkdocstrings), indented below it."""
+    above = text[max(0, start - 300) : start].rstrip().rpartition("\n")[2]
+    return above.lstrip().startswith(":::") and text[start : start + 3] not in ("```", "~~~")
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -97,6 +97,13 @@ def test_the_rest_of_a_block_that_was_opened_before_is_no_unit(opening: str, res
     assert text[unit.start : unit.end] == "A node is a process."
 
 
+def test_what_a_directive_is_told_is_no_code() -> None:
+    told = "::: fastapi.Response\n\n    options:\n      members:\n        - status_code\n"
+    assert units(told) == ()
+    (code,) = units("Like this.\n\n    options:\n      members: all\n")[1:]
+    assert code.kind == "code"
+
+
 def test_crlf_and_combining_characters_keep_exact_offsets() -> None:
     text = "Cafe\u0301 one.\r\nTwo lines\r\nlong. Three 👩‍🚀 here."
     assert [text[u.start : u.end] for u in units(text)] == [

@@ -149,6 +149,10 @@ def test_a_part_of_a_table_has_its_header() -> None:
     assert_traced(found, source[at:])
     assert found.text == "| Name | Command |\n| --- | --- |\n| distribution 4 | `install 4` |"
     assert found.place(0, len(found.text)) == (0, len(rows[4]) - 2)
+    cut = rendition(page, at, at + 20)
+    assert cut is not None
+    assert_traced(cut, source[at : at + 20])
+    assert cut.text == found.text.replace("`", "")
 
 
 def test_a_list_inside_a_cell_is_no_row_of_cells() -> None:

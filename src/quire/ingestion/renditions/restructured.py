@@ -228,7 +228,7 @@ class Restructured:
                 self._writer.add(" ")
                 for place, (a, b) in enumerate(row[column] if column < len(row) else ()):
                     self._writer.add(" " if place else "")
-                    if self._start <= a < self._end:
+                    if self._start <= a and b <= self._end:
                         self._inline(a, b)
                     else:
                         self._writer.add(restructured_words(self._text[a:b]))
