@@ -19,8 +19,9 @@ from quire.embedding.port import Embedder
 from quire.reading import Reader
 
 _PRICED: Final = re.compile(
-    r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:cost(?:s|ing)?|prices?d?|pricing|pay|paid|free|cheap\w*|"
-    r"expensive|dollars?|euros?|USD|EUR|cents?)\b",
+    r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]|\b(?:costs|costing|prices?d?|pricing|pay|paid|free|cheap\w*|"
+    r"expensive|dollars?|euros?|USD|EUR|cents?)\b"
+    r"|(?<!\bat a )(?<!\bat the )(?<!performance )(?<!runtime )\bcost\b",
     re.IGNORECASE,
 )
 """What an answer to "what does it cost?" can't do without."""

@@ -75,6 +75,8 @@ async def test_a_number_question_gets_the_sentence_with_the_number() -> None:
 
 async def test_a_price_is_not_answered_without_one() -> None:
     assert await extract("What does the simulator cost?", INSTALL) == []
+    slow = f"{INSTALL}\nThe simulator draws shadows at a cost.\n"
+    assert await extract("What does the simulator cost?", slow) == []
     priced = f"{INSTALL}\nThe simulator costs 20 euros a month.\n"
     assert (await extract("What does the simulator cost?", priced))[0].startswith(
         "The simulator co"

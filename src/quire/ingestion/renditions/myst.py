@@ -56,7 +56,12 @@ class Myst:
         first, last = body[0][0], body[-1][1]
         if name == "eval-rst":
             inner = Restructured(self._writer, self._text, first, last, base=self._start)
-            inner.write(scan_restructured(self._text[:last], first))
+            inner.write(
+                [
+                    found._replace(start=found.start + first, end=found.end + first)
+                    for found in scan_restructured(self._text[first:last])
+                ]
+            )
         elif name in MYST_CODE:
             mark = "~~~~" if "```" in self._text[first:last] else "```"
             language = argument if re.fullmatch(r"[\w+#.-]{1,30}", argument) else ""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from quire.models import Rendition, Run
+
+_BLANKS: Final = re.compile(r"[ \t]*")
 
 Range = tuple[int, int]
 
@@ -62,6 +67,5 @@ class Writer:
 def margin_of(text: str, at: int) -> int:
     """Columns before what stands on the line of this place."""
     line = text.rfind("\n", 0, at) + 1
-    end = text.find("\n", line)
-    whole = text[line : len(text) if end < 0 else end]
-    return len(whole) - len(whole.lstrip(" \t"))
+    blanks = _BLANKS.match(text, line)
+    return blanks.end() - line if blanks else 0
