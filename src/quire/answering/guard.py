@@ -23,7 +23,8 @@ _OVERRIDE: Final = re.compile(
     re.IGNORECASE,
 )
 _ASKS_HOW: Final = re.compile(
-    r"\W*(?:how|what|where|which|why|when|can|could|does|do|is|are|should|may)\b[^.!?\n]*+[.!?]?\s*",
+    r"\W*(?:how|what|where|which|why|when|does|do|is|are|(?:can|could|should|may) (?:i|we|one))\b"
+    r"[^.!?\n]*+[.!?]?\s*",
     re.IGNORECASE,
 )
 """One question and nothing more."""

@@ -13,6 +13,7 @@ from quire.answering.draft import Segment
 from quire.answering.ports import Claim, Support
 from quire.answering.quotable import Unit, UnitKind
 from quire.answering.sanitizer import outside_code, safe_markdown
+from quire.ingestion.renditions.writer import fence_for
 from quire.models import Passage
 
 _DEFINED: Final = re.compile(r"(?:(?<![ \t])[ \t]++)?\n[ \t]*:[ \t]+")
@@ -78,6 +79,8 @@ class Verifier:
             found = quotable.units(text, passage.chunk.opening)
             commands = guard.commands(text)
             for index, unit in enumerate(found):
+                if passage.chunk.place(unit.start, unit.end) is None:
+                    continue  # nothing of it stands in the book
                 stems = lexicon.content_stems(unit.plain)
                 if any(a < unit.end and unit.start < b for a, b in commands):
                     tainted |= stems
@@ -209,7 +212,7 @@ def _fenced(code: str) -> str:
     """Code that is told by its indentation alone, of which the first line has none any more."""
     first, *rest = code.split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
-    fence = "~~~~" if "```" in code else "```"
+    fence = fence_for(code)
     return "\n".join((fence, first, *(line[margin:] for line in rest), fence))
 
 

@@ -41,7 +41,7 @@ class Block(NamedTuple):
     start: int
     end: int
     level: int = 0
-    """Of a heading 1–6; of an item its depth from 1."""
+    """Of a heading 1–6; of an item its depth from 1; 1 of code that a directive holds."""
     info: str = ""
     """Heading: its raw text. Fence: the info string. Admonition, quote: what it is called."""
 

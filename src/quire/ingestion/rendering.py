@@ -48,6 +48,7 @@ MYST_PROSE = frozenset(
     "note tip hint important warning caution danger attention error seealso admonition dropdown "
     "margin sidebar topic tab-item tab-set".split()
 )
+MYST_KNOWN = MYST_SILENT | MYST_CODE | MYST_PROSE | {"eval-rst"}
 _MYST_TITLED = frozenset("admonition dropdown margin sidebar topic tab-item tab-set".split())
 """Named by their argument alone."""
 _MAX_SLICE = 4_000
@@ -149,7 +150,8 @@ def _fence(text: str, info: str, inline: Inline) -> str:
     code = text[start:end]
     if info == _UNWRAPPED:  # Docusaurus renders it as part of the page
         return _nested(code, inline)
-    if info[:1] == "{" and (directive := MYST.match(info)):
+    unopened = opening is None and text.lstrip().startswith(("```", "~~~"))
+    if info[:1] == "{" and not unopened and (directive := MYST.match(info)):
         said = _directive(directive.group(1), directive.group(2).strip(), code, inline)
         if said is not None:
             return said

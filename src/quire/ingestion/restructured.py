@@ -32,7 +32,7 @@ _SILENT = frozenset(
 )
 _HEAD = 8_000
 """Characters by which the markup of a text is told."""
-_TITLED = re.compile(r"^(\S[^\n]{0,200})\n((?:=|-|~|\^|\*|#|\+|\"){3,})[ \t]*$", re.MULTILINE)
+_TITLED = re.compile(r"^(\S[^\n]{0,200})\n((?:=|-|~|\^|\*|#|\+|\"){3,})[ \t\r]*$", re.MULTILINE)
 _TELLING = re.compile(
     r"^\.\. (?:[\w:-]+::|_[^\n:]{1,80}:)|:[a-z][\w:+-]{1,30}:`[^`\n]+`|``[^`\n]+``|`[^`\n]+`__?\b",
     re.MULTILINE,
@@ -158,7 +158,7 @@ class _Scanner:
         name, argument = found.group(1).lower(), (found.group(2) or "").strip()
         if name in _CODE:
             after = self._indented_end(at, indent)
-            return self._add("code", at, after, info=argument if len(argument) < 40 else "")
+            return self._add("code", at, after, 1, argument if len(argument) < 40 else "")
         if name in _SILENT:
             return self._add("comment", at, self._indented_end(at, indent))
         if name in _NOTES and argument:

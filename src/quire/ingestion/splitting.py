@@ -14,6 +14,7 @@ from quire.ingestion.identity import LessonKeys, chunk_ids, parent_id, sha256
 from quire.ingestion.packing import pack
 from quire.ingestion.pages import Page, Skipped, read_page
 from quire.ingestion.pieces import Piece, PieceMaker
+from quire.ingestion.rendering import MYST_KNOWN
 from quire.ingestion.renditions import rendition
 from quire.ingestion.sections import Section, sections
 from quire.models import Chunk, Rendition, utc_now
@@ -22,7 +23,7 @@ SPLITTING_VERSION = 6
 """Rises when the same page would be split or rendered otherwise."""
 
 MIN_CHARACTERS = 10
-_DIRECTIVE_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})\{")
+_DIRECTIVE_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})\{([\w-]+)\}")
 _TINY_WORDS = 10
 _MAX_WIDTH = 10
 """Characters per token that no text reaches; more of them are not estimated, only split."""
@@ -367,16 +368,19 @@ class _Assembly:
                     word_count=max(1, count),
                     token_count=max(1, int(count * 1.3)),
                     char_count=len(text),
-                    opening=_opening(draft.pieces[0], rendered),
+                    opening=_opening(page, draft.pieces[0], rendered),
                     rendition=rendered,
                 )
             )
         return PageChunks(tuple(chunks), embedded)
 
 
-def _opening(first: Piece, rendered: Rendition | None) -> str:
-    """What the chunk begins in; its rendition, if it has one, is in no directive any more."""
-    return "" if rendered and _DIRECTIVE_FENCE.match(first.opening) else first.opening
+def _opening(page: Page, first: Piece, rendered: Rendition | None) -> str:
+    """What the chunk begins in; a rendition of MyST is in no directive any more that it knows."""
+    fence = (
+        _DIRECTIVE_FENCE.match(first.opening) if rendered and page.format == "markdown" else None
+    )
+    return "" if fence and fence[1] in MYST_KNOWN else first.opening
 
 
 def _url(page: Page, section: Section) -> str:

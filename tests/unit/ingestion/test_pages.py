@@ -114,6 +114,7 @@ def test_plain_text_is_split_at_blank_lines_only() -> None:
     [
         ("Models\n======\n\nA model is a :class:`~a.Model`.", "restructured"),
         ("Models\n------\n\n.. note::\n\n   Text.", "restructured"),
+        ("Models\r\n======\r\n\r\nUse ``x``.\r\n", "restructured"),
         ("Models\n======\n\nA model is a table.", "text"),
         ("Use ``x`` here.\n\nNo title at all.", "text"),
         ("A line that is much longer than its marks\n===\n\n``x``", "text"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,12 @@ def assert_traced(found: Rendition, source: str) -> None:
         ("It can fail [#note]_ or [1]_.", "It can fail or."),
         ("Joined with |sep| here.", "Joined with sep here."),
         ("a\\ b and __init__ and snake_case_name stay", "ab and __init__ and snake_case_name stay"),
+        ("2 GB (2\\ :sup:`31` bytes)", "2 GB (2<sup>31</sup> bytes)"),
+        ("See :pep:`8` and :rfc:`2822`.", "See PEP 8 and RFC 2822."),
+        (
+            "CMAKE_<LANG>_FLAGS, test_*.py, x_=3, in_(a)",
+            "CMAKE_<LANG>_FLAGS, test_*.py, x_=3, in_(a)",
+        ),
         ("Runs on :fab:`windows;fa-xl` alone.", "Runs on windows alone."),
     ],
 )
@@ -104,6 +111,35 @@ def test_a_note_is_its_sentence_and_targets_and_toctrees_are_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "So::\n\n    .. note::\n       :class: x\n\n       Beware.\n",
+            "So:\n\n```\n.. note::\n   :class: x\n\n   Beware.\n```",
+        ),
+        (".. math:: A = \\pi r^2\n\nAfter.", "```\nA = \\pi r^2\n```\n\nAfter."),
+        (".. deprecated:: 3.4\n   Use eggs.", "Deprecated since version 3.4\nUse eggs."),
+        (".. admonition:: Never twice\n\n   It breaks.", "Never twice\n\nIt breaks."),
+        (
+            ".. confval:: x\n\n   Examples\n   ~~~~~~~~\n\n   They are short.\n",
+            "`x`:\n\n#### Examples\n\nThey are short.",
+        ),
+        ("Code::\n\n    ```\n    ~~~~\n    ```\n", "Code:\n\n````\n```\n~~~~\n```\n````"),
+    ],
+    ids=["literal", "formula", "version", "title", "inner heading", "fences"],
+)
+def test_nothing_of_a_directive_is_lost_or_left_open(source: str, expected: str) -> None:
+    assert rendered(source) == expected
+
+
+def test_the_name_of_an_object_is_not_taken_from_its_directive() -> None:
+    source = ".. function:: f\n\n   Does it."
+    found = rendition(read(source), 0, len(source))
+    assert found is not None
+    assert found.place(0, len("`f`:")) == (14, 15)
+
+
 def test_lists_keep_their_depth_and_definitions_their_term() -> None:
     source = (
         "* one\n  continued\n\n  - inner ``x``\n\n* two\n\n"
@@ -128,14 +164,21 @@ def test_lists_keep_their_depth_and_definitions_their_term() -> None:
         "| Guix | guix        |\n+------+-------------+\n",
         ".. list-table:: Installing\n   :header-rows: 1\n\n   * - Name\n     - Command\n"
         "   * - Arch\n     - ``pacman -S\n       borg``\n   * - Guix\n     - guix\n",
+        ".. list-table::\n\n   - * Name\n     * Command\n   - * Arch\n     * pacman -S\n"
+        "   - * Guix\n     * guix\n",
     ],
-    ids=["ruled", "grid", "list"],
+    ids=["ruled", "grid", "list", "other marks"],
 )
 def test_tables_become_tables(source: str) -> None:
     first, rule, arch, guix = rendered(source).split("\n")
     assert (first, rule, guix) == ("| Name | Command |", "| --- | --- |", "| Guix | guix |")
     assert arch.startswith("| Arch | ")
     assert "pacman -S" in arch
+
+
+def test_a_bar_in_a_cell_is_no_end_of_it() -> None:
+    source = ".. list-table::\n\n   * - x\n     - ``int | None``\n"
+    assert rendered(source).startswith("| x | `int \\| None` |")
 
 
 def test_a_part_of_a_table_has_its_header() -> None:
@@ -231,6 +274,14 @@ def test_a_quote_of_a_notebook_is_the_slice_of_its_file_that_says_it() -> None:
         assert json.loads(f'"{source[start:end]}"') == words
 
 
+def test_what_a_notebook_calls_its_language_writes_nothing() -> None:
+    source = notebook(("code", "run()  # this runs it\n")).replace(
+        '"python"', '"py\\n```\\n\\nFalse."'
+    )
+    (chunk,) = chunks(read(source, "a.ipynb")).chunks
+    assert chunk.markdown == "```\nrun()  # this runs it\n```"
+
+
 def test_what_was_added_has_no_place() -> None:
     code = of_cells()[1]
     assert code.place(0, len("```python")) is None
@@ -287,6 +338,29 @@ def test_directives_and_roles_of_myst_become_markdown() -> None:
         "Use `ray start`:\n\n```\nray start --head\n```\n\n"
         '```python\nleft = {"as": "it is"}\n```\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("T\n===\n\n" + ("= =\n" * 4900 + "\nwords\n\n") * 5, "a.rst"),
+        ("Code::\n\n" + "    words = and words\n" * 20_000, "a.rst"),
+        ("# T\n\n```{note}\n" + "  \n" * 100_000 + "x is here today\n```\n", "a.md"),
+        ("word " * 100_000, "a.rst"),
+        (notebook(("code", "x = 1\n" * 40_000)), "a.ipynb"),
+    ],
+    ids=["rules", "code", "blank lines", "one line", "cell"],
+)
+def test_the_time_grows_with_the_page_alone(source: str, name: str) -> None:
+    page = read(source, name)
+    started = time.process_time()
+    chunks(page)
+    assert time.process_time() - started < 6
+
+
+def test_a_fence_that_only_looks_like_one_is_read() -> None:
+    (chunk,) = chunks(read("\xa0```{note}\nhello is here\n```\n", "a.md")).chunks
+    assert "hello is here" in chunk.markdown
 
 
 def test_markdown_needs_no_rendition() -> None:

@@ -8,9 +8,9 @@ from typing import Final
 
 from quire.ingestion.blocks import Block
 from quire.ingestion.rendering import MYST, MYST_CODE, MYST_PROSE, MYST_SILENT
-from quire.ingestion.renditions.restructured import CODE_ROLES, TARGET, Restructured
+from quire.ingestion.renditions.restructured import Restructured
 from quire.ingestion.renditions.tables import OPTION
-from quire.ingestion.renditions.writer import Range, Writer
+from quire.ingestion.renditions.writer import Range, Writer, fence_for, language_of, unpadded
 from quire.ingestion.restructured import scan_restructured
 from quire.ingestion.sentences import line_ranges
 
@@ -63,9 +63,8 @@ class Myst:
                 ]
             )
         elif name in MYST_CODE:
-            mark = "~~~~" if "```" in self._text[first:last] else "```"
-            language = argument if re.fullmatch(r"[\w+#.-]{1,30}", argument) else ""
-            self._writer.add(f"{mark}{language}\n")
+            mark = fence_for(self._text[first:last])
+            self._writer.add(f"{mark}{language_of(argument)}\n")
             self._copy(first, last)
             self._writer.add(f"\n{mark}")
         elif name in MYST_PROSE:
@@ -76,39 +75,26 @@ class Myst:
     def _body(self, block: Block, start: int, end: int) -> list[Range]:
         """The lines of a directive between its fences and behind its options."""
         lines = line_ranges(self._text, start, end)
+        first, last = 0, len(lines)
         if start == block.start:
-            lines = lines[1:]
-            while lines and OPTION.match(self._line(lines[0])):
-                lines = lines[1:]
-        if lines and end == block.end and _FENCE.match(self._line(lines[-1])):
-            lines = lines[:-1]
-        while lines and not self._line(lines[0]).strip():
-            lines = lines[1:]
-        while lines and not self._line(lines[-1]).strip():
-            lines = lines[:-1]
-        if lines:
-            begin = lines[-1][0]
-            lines[-1] = (begin, begin + len(self._line(lines[-1]).rstrip()))
-        return lines
-
-    def _line(self, line: Range) -> str:
-        return self._text[line[0] : line[1]]
+            first = 1
+            while first < last and OPTION.match(self._text, *lines[first]):
+                first += 1
+        if first < last and end == block.end and _FENCE.match(self._text, *lines[last - 1]):
+            last -= 1
+        body = unpadded(self._text, lines[first:last])
+        if body:
+            begin, stop = body[-1]
+            body[-1] = (begin, begin + len(self._text[begin:stop].rstrip()))
+        return body
 
     def _prose(self, start: int, end: int) -> None:
         """The text with the words of its roles."""
         at = start
+        roles = Restructured(self._writer, self._text, start, end, base=self._start)
         for found in _ROLE.finditer(self._text, start, end):
             self._copy(at, found.start())
-            begin, stop = found.span("said")
-            target = TARGET.search(found["said"])
-            stop = begin + target.start() if target else stop
-            begin += self._text[begin] in "~!"
-            if self._text[begin - 1] == "~":
-                begin = max(begin, self._text.rfind(".", begin, stop) + 1)
-            tick = "`" if found["role"].rpartition(":")[2] in CODE_ROLES else ""
-            self._writer.add(tick)
-            self._copy(begin, stop)
-            self._writer.add(tick)
+            roles.role(found["role"], *found.span("said"))
             at = found.end()
         self._copy(at, end)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from quire.ingestion.blocks import Block
 from quire.ingestion.notebooks import Segment
 from quire.ingestion.pages import Page
-from quire.ingestion.renditions.writer import Writer
+from quire.ingestion.renditions.writer import Writer, fence_for, language_of
 from quire.models import Rendition, Run
 
 
@@ -16,9 +16,9 @@ def of_notebook(page: Page, start: int, end: int) -> Rendition:
     """The source of a cell, or a part of it; code in a fence."""
     writer = Writer()
     block = _code_cell(page, start)
-    fence = "~~~~" if "```" in page.text[start:end] else "```"
+    fence = fence_for(page.text[start:end])
     if block is not None:
-        writer.add(f"{fence}{block.info}\n")
+        writer.add(f"{fence}{language_of(block.info)}\n")
     base = page.origin(start, end)[0]
     for here, there, length, width in _traced(page.segments, start, end):
         writer.copy(page.text[here : here + length], there - base, width)
@@ -39,10 +39,11 @@ def _code_cell(page: Page, start: int) -> Block | None:
 def _traced(segments: Sequence[Segment], start: int, end: int) -> Iterator[Run]:
     """The runs of `text[start:end]`, with offsets into the text and the file."""
     index = bisect_right(segments, start, key=lambda segment: segment.here) - 1
-    for segment, after in zip(segments[index:], [*segments[index + 1 :], None], strict=True):
-        if segment.here >= end:
-            return
-        here, stop = max(segment.here, start), min(after.here if after else end, end)
+    while index < len(segments) and segments[index].here < end:
+        segment = segments[index]
+        index += 1
+        after = segments[index].here if index < len(segments) else end
+        here, stop = max(segment.here, start), min(after, end)
         if segment.width > 1 and here == segment.here:
             yield Run(here, segment.there, 1, segment.width)
             here += 1

@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from quire.ingestion.blocks import Block
-from quire.ingestion.renditions.tables import OPTION, Rows, grid_rows, listed_rows, ruled_rows
-from quire.ingestion.renditions.writer import Range, Writer, margin_of
+from quire.ingestion.renditions.tables import OPTION, Rows, drawn_rows, listed_rows
+from quire.ingestion.renditions.writer import (
+    Range,
+    Writer,
+    column_of,
+    fence_for,
+    language_of,
+    margin_of,
+    unpadded,
+)
 from quire.ingestion.restructured import DIRECTIVE, ITEM, TABLE, restructured_words
 from quire.ingestion.sentences import line_ranges
 
@@ -18,28 +26,45 @@ _INLINE: Final = re.compile(
     r"|`(?P<reference>[^`]{1,400}+)`(?P<refers>__?(?!\w))?"
     r"|(?<![\w|])\|(?P<substituted>[^|\s][^|\n]{0,100}+)\|(?:__?)?(?!\w)"
     r"|(?P<note>[ \t]{0,3}\[(?:#?\w{0,40}|\*)\]_(?!\w))"
-    r"|(?<![\w`])(?P<named>[A-Za-z0-9](?:[A-Za-z0-9.+-]|_(?=[A-Za-z0-9]))*+)__?(?![\w`])"
+    r"|(?<![\w`])(?P<named>[A-Za-z0-9](?:[A-Za-z0-9.+-]|_(?=[A-Za-z0-9]))*+)__?"
+    r"(?=[\s.,;:!?)\]}'\"/\\>-]|\Z)"
     r"|\\(?P<escaped>.)"
     r"|(?P<break>\r?\n[ \t]*)",
     re.DOTALL,
 )
 _MARKED: Final = re.compile(r"[`|_\\\n]")
-TARGET: Final = re.compile(r"\s*<[^<>`]{0,300}>\Z")
-CODE_ROLES: Final = frozenset(
+_TARGET: Final = re.compile(r"\s*<[^<>`]{0,300}>\Z")
+_CODE_ROLES: Final = frozenset(
     "code literal func function class meth method mod module attr attribute data const exc obj "
     "option envvar command program file kbd samp confval setting cmdoption macro type member "
     "keyword token any".split()
 )
 _ICONS: Final = frozenset("octicon fa fab far fas material-regular material-outlined".split())
 _TICKETS: Final = frozenset("bug issue pr pull gh ticket".split())
+_NAMES: Final = {"pep": "PEP ", "rfc": "RFC ", "cve": "CVE-", "cwe": "CWE-"}
+"""What is said before a number that such a role links."""
+_RAISED: Final = {"sup": "sup", "superscript": "sup", "sub": "sub", "subscript": "sub"}
+_SINCE: Final = {
+    "versionadded": "New in version ",
+    "versionchanged": "Changed in version ",
+    "deprecated": "Deprecated since version ",
+    "versionremoved": "Removed in version ",
+}
+_TITLED: Final = frozenset(
+    "admonition availability centered dropdown rubric sidebar todo topic".split()
+)
+"""Directives whose argument is to be read."""
+_ADORNMENT: Final = re.compile(r"[ \t]*([!-/:-@\[-`{-~])\1{2,}[ \t\r]*")
 _OBJECTS: Final = frozenset(
     "function class method attribute data exception option envvar confval cmdoption describe "
-    "setting program property decorator macro type member var".split()
+    "setting property decorator macro type member var event signal directive role templatefilter "
+    "templatetag fieldlookup django-admin django-admin-option".split()
 )
-_LANGUAGE: Final = re.compile(r"[\w+#.-]{1,30}\Z")
 _FOOTNOTE: Final = re.compile(r"[ \t]*\.\.[ \t]+\[[^\]\n]{1,60}\][ \t]*")
 _NUMBER: Final = re.compile(r"\(?(\d{1,9})[.)]")
 _DEPTH: Final = "   "
+_WIDEST: Final = 300
+"""Columns of the widest indentation that counts as one."""
 _LARGEST_TABLE: Final = 20_000
 """Characters of a drawn table that is read again for every slice of it."""
 
@@ -57,6 +82,9 @@ class Restructured:
         self._writer = writer
         self._indents: list[int] = []
         """Of the open lists, outermost first."""
+        self._lead = ""
+        """What the next paragraph begins with."""
+        self._in_cell = False
 
     def write(self, blocks: Sequence[Block]) -> None:
         """Write those of the blocks that the slice holds, or what it holds of them."""
@@ -74,6 +102,7 @@ class Restructured:
 
     def _block(self, block: Block, start: int, end: int) -> int:
         """Write a block; returns where what it took ends."""
+        text = self._text
         match block.kind:
             case "heading":
                 at = self._text.find(block.info, start, end)
@@ -92,17 +121,31 @@ class Restructured:
             case "comment" | "definition" | "rule":
                 pass
             case _:
-                self._paragraph(start, end)
+                whole = start - block.start <= _WIDEST and not text[block.start : start].strip()
+                self._paragraph(start, end, whole=whole)
         return end
 
-    def _paragraph(self, start: int, end: int) -> None:
+    def _paragraph(self, start: int, end: int, *, whole: bool) -> None:
         """Prose; of a definition list each term, and after a colon what is said of it."""
         text = self._text
         start += len(text[start:end]) - len(text[start:end].lstrip())
         if text.startswith("| ", start):
             self._verse(start, end)
             return
-        begins = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        if _ADORNMENT.fullmatch(text, start, end):
+            return
+        below = text.find("\n", start, end) + 1
+        marks = _ADORNMENT.match(text, below) if below else None
+        if marks and marks.end() in (end, text.find("\n", below)):
+            self._writer.add("#### ")
+            self._inline(start, below - 1)
+            self._writer.part("\n\n")
+            after = min(marks.end() + 1, end)
+            self._prose(min(after + margin_of(text, after), end), end)
+            return
+        self._writer.add(self._lead)
+        self._lead = ""
+        begins = whole and column_of(text, start) == margin_of(text, start)
         entries = _definitions(text, start, end) if begins and text[start] not in ":>" else []
         for number, (term, said) in enumerate(entries):
             if number:
@@ -146,52 +189,65 @@ class Restructured:
         self._prose(mark.end() if mark else start, end, margin + _DEPTH)
 
     def _code(self, block: Block, start: int, end: int) -> None:
-        lines = line_ranges(self._text, start, end)
-        head = self._text[start:end].lstrip()
-        if head.startswith(".. "):
-            del lines[0]
-            while lines and OPTION.match(self._text, lines[0][0], lines[0][1]):
-                del lines[0]
+        text = self._text
+        lines = line_ranges(text, start, end)
+        if block.level and "\n" not in text[block.start : min(start, block.start + _WIDEST)]:
+            lines = self._content(lines)
         elif self._drawn_table(block, start, end):
             return
-        self._fenced(lines, block.info if _LANGUAGE.match(block.info) else "")
+        self._fenced(unpadded(text, lines), language_of(block.info))
 
-    def _fenced(self, lines: list[Range], language: str) -> None:
-        text = self._text
-        while lines and not text[slice(*lines[0])].strip():
-            del lines[0]
-        while lines and not text[slice(*lines[-1])].strip():
-            del lines[-1]
+    def _content(self, lines: list[Range]) -> list[Range]:
+        """The lines of a directive that holds code, without its own; a formula may stand on it."""
+        text, (a, b) = self._text, lines[0]
+        found = DIRECTIVE.match(text[a:b].strip())
+        first = 1
+        while first < len(lines) and OPTION.match(text, *lines[first]):
+            first += 1
+        if found and found[1] == "math" and found[2]:
+            at = text.rindex(found[2].strip(), a, b)
+            return [(at, b), *lines[first:]]
+        return lines[first:]
+
+    def _fenced(self, lines: Sequence[Range], language: str) -> None:
         if not lines:
             return
-        margin = min(margin_of(text, a) for a, b in lines if text[a:b].strip())
-        fence = "~~~~" if "```" in text[lines[0][0] : lines[-1][1]] else "```"
+        text = self._text
+        margins = [margin_of(text, a) for a, b in lines if not text[a:b].isspace()]
+        margin = min(margins, default=0)
+        fence = fence_for(text[lines[0][0] : lines[-1][1]])
         self._writer.add(fence + language)
         for a, b in lines:
-            line = text.rfind("\n", 0, a) + 1
             body = text[a:b].rstrip()
-            at = min(max(a, line + margin), a + len(body))
+            at = min(a + max(0, margin - column_of(text, a)), a + len(body))
             self._writer.add("\n")
             self._copy(at, a + len(body))
         self._writer.add(f"\n{fence}")
 
     def _directive(self, start: int, end: int) -> int:
         text = self._text
-        found = DIRECTIVE.match(text[start:end].strip().partition("\n")[0])
+        line = text[start:end].lstrip().partition("\n")[0].rstrip()
+        found = DIRECTIVE.match(line)
         if found is None:
             return end
         name = found[1].lower().rpartition(":")[2]
         if name == "list-table":
             after = self._below(start)
-            self._table(listed_rows(text, end, after))
-            return after
+            rows = listed_rows(text, end, after)
+            self._table(rows)
+            return after if rows else end
+        self._lead = _SINCE.get(name, "")
         argument = (found[2] or "").strip()
-        styles = name == "class" and argument == argument.lower() and "(" not in argument
-        at = text.find(argument, start, end) if name in _OBJECTS and not styles else -1
-        if argument and at >= 0:
-            self._writer.add("`")
-            self._copy(at, at + len(argument))
-            self._writer.add("`:")
+        at = end - len(text[start:end].lstrip()) + found.start(2)
+        if not argument or (
+            name == "class" and argument == argument.lower() and "(" not in argument
+        ):
+            return end  # `class` names a style, too
+        if name in _OBJECTS:
+            self._as_code(at, at + len(argument))
+            self._writer.add(":")
+        elif name in _TITLED:
+            self._inline(at, at + len(argument))
         return end
 
     def _below(self, start: int) -> int:
@@ -205,13 +261,15 @@ class Restructured:
 
     def _drawn_table(self, block: Block, start: int, end: int) -> bool:
         """The part of a table that is drawn with characters; False if its cells can't be told."""
-        text = self._text
-        first = text[block.start : block.end].lstrip().partition("\n")[0].strip()
-        if block.end - block.start > _LARGEST_TABLE or not TABLE.match(first):
+        if block.end - block.start > _LARGEST_TABLE:
             return False
-        found = line_ranges(text, block.start, block.end)
-        lines = [(a, text[a:b].rstrip()) for a, b in found if text[a:b].strip()]
-        drawn = grid_rows(lines) if first[0] == "+" else ruled_rows(lines)
+        table = self._text[block.start : block.end]
+        if not TABLE.match(table.lstrip().partition("\n")[0].strip()):
+            return False
+        drawn: Rows = [
+            [[(a + block.start, b + block.start) for a, b in cell] for cell in row]
+            for row in drawn_rows(table)
+        ]
         held = [row for row in drawn[1:] if any(start <= a < end for cell in row for a, _ in cell)]
         if drawn and (held or start == block.start):
             self._table([drawn[0], *held])
@@ -221,6 +279,7 @@ class Restructured:
         """Rows of cells of lines; the first row is the header, which may stand in another slice."""
         if not rows:
             return
+        self._in_cell = True
         width = max(len(row) for row in rows)
         for number, row in enumerate(rows):
             self._writer.add("\n|" if number else "|")
@@ -235,6 +294,7 @@ class Restructured:
                 self._writer.add(" |")
             if number == 0:
                 self._writer.add("\n|" + " --- |" * width)
+        self._in_cell = False
 
     def _inline(self, start: int, end: int, margin: str = "") -> None:
         """Words with their markup."""
@@ -254,7 +314,7 @@ class Restructured:
             case "literal":
                 self._as_code(*found.span("literal"))
             case "said":
-                self._role(found["role"], *found.span("said"))
+                self.role(found["role"], *found.span("said"))
             case "reference":
                 self._as_code(*found.span("reference"))
             case "refers":
@@ -270,29 +330,38 @@ class Restructured:
             case _:
                 pass
 
-    def _role(self, role: str, start: int, end: int) -> None:
+    def role(self, role: str, start: int, end: int) -> None:
+        """Write what a role says."""
         name = role.rpartition(":")[2].lower()
         text = self._text
         if name in _ICONS:  # `windows;fa-xl`: its name says what it shows
             self._copy(start, start + len(text[start:end].partition(";")[0]))
             return
         start += text[start] in "~!"
-        if text[start - 1] == "~" and not TARGET.search(text[start:end]):
+        if text[start - 1] == "~" and not _TARGET.search(text[start:end]):
             start = max(start, text.rfind(".", start, end) + 1)
         if name in _TICKETS and text[start:end].isdigit():
             self._writer.add("#")
-        if name in CODE_ROLES:
-            target = TARGET.search(text[start:end])
+        if text[start : start + 1].isdigit():
+            self._writer.add(_NAMES.get(name, ""))
+        if name in _RAISED:
+            self._writer.add(f"<{_RAISED[name]}>")
+            self._unbroken(start, end)
+            self._writer.add(f"</{_RAISED[name]}>")
+        elif name in _CODE_ROLES:
+            target = _TARGET.search(text[start:end])
             self._as_code(start, start + target.start() if target else end)
         else:
             self._titled(start, end)
 
     def _titled(self, start: int, end: int) -> None:
         """The words of a link, without where it leads."""
-        target = TARGET.search(self._text[start:end])
+        target = _TARGET.search(self._text[start:end])
         self._unbroken(start, start + target.start() if target else end)
 
     def _as_code(self, start: int, end: int) -> None:
+        if not self._text[start:end].strip():
+            return
         ticks = "``" if "`" in self._text[start:end] else "`"
         self._writer.add(ticks)
         self._unbroken(start, end)
@@ -305,6 +374,11 @@ class Restructured:
             self._copy(min(a + skipped, b), b)
 
     def _copy(self, start: int, end: int) -> None:
+        while self._in_cell and (bar := self._text.find("|", start, end)) >= 0:
+            self._writer.copy(self._text[start:bar], start - self._base)
+            self._writer.add("\\")
+            self._writer.copy("|", bar - self._base)
+            start = bar + 1
         if start < end:
             self._writer.copy(self._text[start:end], start - self._base)
 

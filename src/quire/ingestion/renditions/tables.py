@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -16,8 +17,8 @@ Rows = list[list[list[Range]]]
 
 OPTION: Final = re.compile(r"[ \t]*:[\w -]{1,40}:(?:\s|\Z)")
 """A directive's option."""
-_ROW: Final = re.compile(r"[ \t]*\*[ \t]+(?P<dash>-)(?:[ \t]+|\Z)")
-_CELL: Final = re.compile(r"[ \t]*(?P<dash>-)(?:[ \t]+|\Z)")
+_ROW: Final = re.compile(r"[ \t]*[*+-][ \t]+(?P<dash>[*+-])(?:[ \t]+|\Z)")
+_CELL: Final = re.compile(r"[ \t]*(?P<dash>[*+-])(?:[ \t]+|\Z)")
 
 
 def listed_rows(text: str, start: int, end: int) -> Rows:
@@ -46,7 +47,18 @@ def listed_rows(text: str, start: int, end: int) -> Rows:
     return rows
 
 
-def grid_rows(lines: Sequence[tuple[int, str]]) -> Rows:
+@lru_cache(maxsize=16)
+def drawn_rows(table: str) -> Rows:
+    """The rows of a table that is drawn with characters; none if its cells can't be told.
+
+    The slices of a long table ask one after the other.
+    """
+    found = line_ranges(table, 0, len(table))
+    lines = [(a, table[a:b].rstrip()) for a, b in found if table[a:b].strip()]
+    return _grid_rows(lines) if lines[0][1].lstrip()[0] == "+" else _ruled_rows(lines)
+
+
+def _grid_rows(lines: Sequence[tuple[int, str]]) -> Rows:
     """The rows of a table whose cells are framed; none where a cell spans rows.
 
     What spans all columns stands in the first one.
@@ -61,6 +73,8 @@ def grid_rows(lines: Sequence[tuple[int, str]]) -> Rows:
         inner = [i for i in corners[1:-1] if line[i : i + 1] != "|"]
         if len(line) != corners[-1] + 1 or line[corners[0]] + line[-1] != "||":
             return []
+        if any(line[i] == "+" for i in inner):
+            return []
         if inner and (inner != corners[1:-1] or "|" in line[corners[0] + 1 : -1]):
             return []
         if fresh:
@@ -73,10 +87,10 @@ def grid_rows(lines: Sequence[tuple[int, str]]) -> Rows:
     return rows
 
 
-def ruled_rows(lines: Sequence[tuple[int, str]]) -> Rows:
+def _ruled_rows(lines: Sequence[tuple[int, str]]) -> Rows:
     """The rows of a table with rules above, below and under its header."""
     columns = [found.span() for found in re.finditer(r"=+", lines[0][1])]
-    rules = [number for number, (_, line) in enumerate(lines) if TABLE.match(line.strip())]
+    rules = {number for number, (_, line) in enumerate(lines) if TABLE.match(line.strip())}
     rows: Rows = [] if len(rules) > 2 else [[[] for _ in columns]]
     fresh = True
     for number, (start, line) in enumerate(lines):

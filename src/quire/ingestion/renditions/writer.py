@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from quire.models import Rendition, Run
 
 _BLANKS: Final = re.compile(r"[ \t]*")
+_LANGUAGE: Final = re.compile(r"[\w+#.-]{1,30}")
+_TICKS: Final = re.compile(r"`{3,}")
+_LONGEST_LINE: Final = 2_000
 
 Range = tuple[int, int]
 
@@ -64,8 +68,31 @@ class Writer:
         self._length += len(words)
 
 
+def column_of(text: str, at: int) -> int:
+    """Columns before a place on its line; 0 far inside a very long one."""
+    line = text.rfind("\n", max(0, at - _LONGEST_LINE), at) + 1
+    return at - line if line or at < _LONGEST_LINE else 0
+
+
 def margin_of(text: str, at: int) -> int:
     """Columns before what stands on the line of this place."""
-    line = text.rfind("\n", 0, at) + 1
+    line = at - column_of(text, at)
     blanks = _BLANKS.match(text, line)
     return blanks.end() - line if blanks else 0
+
+
+def unpadded(text: str, lines: Sequence[Range]) -> list[Range]:
+    """The lines without blank ones before and behind."""
+    said = [number for number, (a, b) in enumerate(lines) if not text[a:b].isspace()]
+    return list(lines[said[0] : said[-1] + 1]) if said else []
+
+
+def language_of(info: str) -> str:
+    """What a fence may name as its language; empty for anything else."""
+    return info if _LANGUAGE.fullmatch(info) else ""
+
+
+def fence_for(code: str) -> str:
+    """Marks that no line of the code closes."""
+    longest = max(map(len, _TICKS.findall(code)), default=0)
+    return "`" * max(3, longest + 1)
