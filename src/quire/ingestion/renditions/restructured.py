@@ -236,7 +236,8 @@ class Restructured:
             rows = listed_rows(text, end, after)
             self._table(rows)
             return after if rows else end
-        self._lead = _SINCE.get(name, "")
+        behind = text[end : end + _WIDEST].lstrip(" \t")
+        self._lead = _SINCE.get(name, "") if behind[:1].isalnum() else ""
         argument = (found[2] or "").strip()
         at = end - len(text[start:end].lstrip()) + found.start(2)
         if not argument or (
